@@ -1,0 +1,96 @@
+//! A trigger was edited: before its start the words are replaced, later they join as a steer.
+
+use super::{Answer, Turn};
+use crate::admission::Change;
+use crate::handoff::{IllegalMove, State, Step};
+use crate::ids::{Caller, DeliveryId, Fingerprint};
+use crate::receipt::Receipt;
+use crate::request::{REQUEST_MAX, Submission};
+use crate::result::cut;
+
+impl Turn<'_> {
+    pub(super) fn edit(
+        &mut self,
+        edited: Submission,
+        known: Option<Receipt>,
+        known_edit: Option<Receipt>,
+        caller: Caller,
+    ) -> Result<(), IllegalMove> {
+        let grant = match self.ctx.authority.resolve(&edited.request.claim()) {
+            Ok(grant) => grant,
+            Err(why) => {
+                self.reply(caller, Answer::Refused(why));
+                return Ok(());
+            }
+        };
+        if self.edit_in_flight(&edited, caller) {
+            return Ok(());
+        }
+        if let Some(receipt) = known_edit {
+            let answer = self.share(receipt);
+            self.reply(caller, answer);
+            return Ok(());
+        }
+        let Some(receipt) = known else {
+            self.reply(caller, Answer::NotFound);
+            return Ok(());
+        };
+        let Some(live) = self.room.live.values().find(|live| live.record.id == receipt.handoff) else {
+            let answer = self.share(receipt);
+            self.reply(caller, answer);
+            return Ok(());
+        };
+        let (at, record) = (live.record.arrival, std::sync::Arc::clone(&live.record));
+        if record.actor != edited.request.actor {
+            self.reply(caller, Answer::NotYours);
+        } else if record.fingerprint == edited.fingerprint {
+            let answer = self.share(receipt);
+            self.reply(caller, answer);
+        } else if record.state == State::Pending && record.grant == grant {
+            self.advance(at, Step::Replace(Box::new(edited), grant))?;
+            let replaced = self.room.live[&at].record.receipt();
+            self.changes.push(Change::Receipt(replaced.clone()));
+            let answer = self.share(replaced);
+            self.reply(caller, answer);
+        } else if self.room.draining {
+            self.reply(caller, Answer::ShuttingDown);
+        } else {
+            self.admit(as_steer(edited), grant, caller)?;
+        }
+        Ok(())
+    }
+
+    fn edit_in_flight(&mut self, edited: &Submission, caller: Caller) -> bool {
+        let delivery = &edited.request.delivery;
+        for flight in self.room.flights.values_mut() {
+            let held = flight.held.iter_mut().map(|held| (&mut held.submission, &mut held.callers));
+            let first = std::iter::once((&mut flight.submission, &mut flight.callers));
+            let Some((submission, callers)) = first.chain(held).find(|(s, _)| s.request.delivery == *delivery) else {
+                continue;
+            };
+            if submission.request.actor != edited.request.actor {
+                self.effects.push(super::Effect::Reply(caller, Answer::NotYours));
+                return true;
+            }
+            let minted = submission.minted;
+            *submission = Submission { minted, ..edited.clone() };
+            callers.push(caller);
+            return true;
+        }
+        false
+    }
+}
+
+/// The edit as a delivery of its own that says what it is; one edited text is one delivery.
+fn as_steer(mut edited: Submission) -> Submission {
+    edited.request.delivery = edit_key(&edited.request.delivery, edited.fingerprint);
+    let said = format!("(edited) {}", edited.request.text);
+    edited.request.text = cut(&said, REQUEST_MAX, "…");
+    edited
+}
+
+/// The key of an edit of `delivery` to the words that `fingerprint` stands for.
+pub fn edit_key(delivery: &DeliveryId, fingerprint: Fingerprint) -> DeliveryId {
+    let digest = fingerprint.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    DeliveryId::Edit { of: delivery.to_string(), digest }
+}

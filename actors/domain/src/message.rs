@@ -1,0 +1,42 @@
+//! What was said in a room: people's words, the agent's replies, updates and notices, as quotes.
+
+use crate::ids::{ActorId, DeliveryId, HandoffId, RoomId};
+use crate::time::Timestamp;
+
+/// What kind of thing was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MessageKind {
+    /// A person spoke.
+    Person,
+    /// The reply to a delivery.
+    Reply,
+    /// A word on the way, by `send_text_update`.
+    Update,
+    /// A reaction to the triggering message.
+    Reaction,
+    /// A fixed sentence of the service, when there is no reply.
+    Notice,
+}
+
+/// One thing said in a room. The store gives it its place in the room's order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RoomMessage {
+    /// Where.
+    pub room: RoomId,
+    /// Its own id, unique in the room.
+    pub id: String,
+    /// What kind of thing.
+    pub kind: MessageKind,
+    /// The person, for [`MessageKind::Person`].
+    pub author: Option<ActorId>,
+    /// How the author is shown.
+    pub author_name: String,
+    /// The words, or the name of the reaction.
+    pub text: String,
+    /// The delivery that it answers.
+    pub reply_to: Option<DeliveryId>,
+    /// The handoff that it belongs to.
+    pub handoff: HandoffId,
+    /// When.
+    pub at: Timestamp,
+}
