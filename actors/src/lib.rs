@@ -3,5 +3,8 @@
 pub use clankie_domain as domain;
 
 pub mod digest;
+mod front;
 pub mod ports;
 pub mod store;
+
+pub use front::*;

@@ -1,1 +1,4 @@
-//! x
+//! stub
+/// stub
+#[derive(Debug, Clone)]
+pub struct Store;
