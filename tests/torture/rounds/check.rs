@@ -1,0 +1,276 @@
+//! The checks: a look while the load goes on, and a rest in which everything is judged.
+
+use std::time::{Duration, Instant};
+
+use futures::stream::{self, StreamExt};
+
+use super::Rounds;
+use crate::api::{Answer, Api, Record, Trouble};
+use crate::checker::settled::Settled;
+use crate::checker::tracker::{RUNNING, running};
+use crate::history::{Key, Verb};
+use crate::load::{attempt, full_room, key_of};
+use crate::words::Manner;
+
+/// Earlier deliveries that one look asks for again.
+const SAMPLE: usize = 24;
+/// Records of one page.
+const PAGE: usize = 500;
+/// How long everything may take to come to rest: a full queue of slow work, many times over.
+const REST_WITHIN: Duration = Duration::from_secs(60);
+/// How often a resting service is asked whether it rests.
+const ASK_EVERY: Duration = Duration::from_millis(15);
+/// Retries that are on their way at the same time.
+const ABREAST: usize = 12;
+/// What a log line of a broken service holds.
+const BROKEN: [&str; 3] = ["panicked at", "is started again", "admission died"];
+
+impl Rounds {
+    /// Judges what can be judged while clients talk.
+    pub(super) async fn look(&mut self, before: usize, name: &str) -> anyhow::Result<()> {
+        let (began, api) = (Instant::now(), self.api()?);
+        if !matches!(api.is_ready().await, Ok(true)) {
+            self.wrong("readyz", format!("{name}: it is not ready"));
+        }
+        self.read(&api).await;
+        self.acknowledged(&api).await;
+        let known: Vec<Key> = {
+            let deliveries = self.world.history.deliveries();
+            let plain = deliveries.into_iter().filter(|(_, one)| one.handoff.is_some() && one.texts.len() == 1);
+            plain.map(|(key, _)| key).collect()
+        };
+        for _ in 0..SAMPLE.min(known.len()) {
+            let newest = known.len().saturating_sub(200);
+            let among = if self.rng.chance(70) { &known[newest..] } else { &known[..] };
+            if let Some(key) = self.rng.pick(among) {
+                attempt(&self.world, &api, key, Verb::Post(0)).await;
+                self.world.history.compared(1);
+            }
+        }
+        self.log();
+        self.round(before, name, began);
+        Ok(())
+    }
+
+    /// Brings everything to rest and judges it; then goes on in fresh rooms.
+    pub(super) async fn rest(&mut self, name: &str) -> anyhow::Result<()> {
+        let (before, began) = (self.violations(), Instant::now());
+        let world = std::sync::Arc::clone(&self.world);
+        let resting = world.gate.write().await;
+        let api = self.api()?;
+        self.make_known(&api).await;
+        self.until_nothing_lives(&api).await;
+        self.permits(&api).await;
+        self.read(&api).await;
+        {
+            let tracker = self.world.tracker.lock().await;
+            let settled = Settled::new(&self.world.history, &tracker, self.world.model.runs());
+            self.tally.ends = settled.judge();
+            for room in self.world.rooms() {
+                match api.messages(&room).await {
+                    Ok(messages) => settled.heard(&room, &messages),
+                    Err(trouble) => self.wrong("contract", format!("messages of {room}: {trouble:?}")),
+                }
+            }
+            self.judged_to = tracker.records().map(|record| record.id.clone()).max();
+        }
+        for stray in self.world.model.strays() {
+            self.wrong("a run's own words", format!("a conversation about {stray} holds words of no run"));
+        }
+        self.log();
+        self.world.next_rooms();
+        drop(resting);
+        self.round(before, name, began);
+        Ok(())
+    }
+
+    /// Asks for every saved result; none may differ, and the model may not be called.
+    pub(super) async fn compare_all(&mut self, name: &str) -> anyhow::Result<()> {
+        let (before, began) = (self.violations(), Instant::now());
+        let world = std::sync::Arc::clone(&self.world);
+        let resting = world.gate.write().await;
+        let (api, calls) = (self.api()?, self.world.model.calls());
+        let asked = self.every_saved().await;
+        self.world.history.compared(asked.len());
+        let answers = stream::iter(asked).map(|(key, verb, id)| {
+            let (world, api) = (&world, &api);
+            async move {
+                let answer = attempt(world, api, &key, verb).await;
+                (key, verb, id, answer)
+            }
+        });
+        let answers: Vec<_> = answers.buffer_unordered(ABREAST).collect().await;
+        for (key, verb, id, answer) in answers {
+            let fine = matches!(&answer, Answer::Settled { handoff, .. } if *handoff == id);
+            if !fine {
+                let what = format!("{verb:?} should give the result of {id}: {}", answer.brief());
+                self.world.history.violation("I3 saved results are shared", what, Some(&key));
+            }
+        }
+        if self.world.model.calls() != calls {
+            self.wrong("I3 a retry calls no model", format!("{} calls", self.world.model.calls() - calls));
+        }
+        drop(resting);
+        self.round(before, name, began);
+        Ok(())
+    }
+
+    /// For every record, the attempt that made it what it is.
+    async fn every_saved(&self) -> Vec<(Key, Verb, String)> {
+        let tracker = self.world.tracker.lock().await;
+        let one = |record: &Record| {
+            let (key, _) = key_of(&record.room, &record.request)?;
+            let delivery = self.world.history.delivery(&key)?;
+            let (words, late) = match record.request.strip_prefix("(edited) ") {
+                Some(words) => (words, true),
+                None => (record.request.as_str(), false),
+            };
+            let number = delivery.texts.iter().position(|text| text == words)?;
+            let verb = if late { Verb::Put(number) } else { Verb::Post(number) };
+            Some((key, verb, record.id.clone()))
+        };
+        tracker.records().filter_map(one).collect()
+    }
+
+    /// Makes every attempt whose outcome is unknown again, until none is left.
+    async fn make_known(&mut self, api: &Api) {
+        let began = Instant::now();
+        loop {
+            let unknown = self.world.history.unknown();
+            if unknown.is_empty() {
+                return;
+            }
+            if began.elapsed() > REST_WITHIN {
+                return self.wrong("a retry is answered", format!("{} are not", unknown.len()));
+            }
+            for (key, verb) in unknown {
+                attempt(&self.world, api, &key, verb).await;
+            }
+        }
+    }
+
+    async fn until_nothing_lives(&mut self, api: &Api) {
+        let began = Instant::now();
+        while !self.nothing_lives(api).await {
+            if began.elapsed() > REST_WITHIN {
+                return self.wrong("I9 everything ends", "something lives though nobody talks".to_owned());
+            }
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+    }
+
+    async fn nothing_lives(&mut self, api: &Api) -> bool {
+        let (pending, joined) =
+            (api.handoffs("state=pending&limit=1").await, api.handoffs("state=joined&limit=1").await);
+        match (pending, joined) {
+            (Ok(pending), Ok(joined)) => {
+                let counts = &pending.counts;
+                counts.running + counts.waiting + counts.owed == 0 && joined.handoffs.is_empty()
+            }
+            (Err(trouble), _) | (_, Err(trouble)) => {
+                self.trouble("handoffs", &trouble);
+                false
+            }
+        }
+    }
+
+    /// No permit leaked: as many as ever run at once again, and one more waits.
+    async fn permits(&mut self, api: &Api) {
+        let rooms = self.world.rooms();
+        for (person, room) in [(101, 0), (102, 0), (103, 1), (104, 1), (105, 2)] {
+            let key = Key { room: rooms[room].clone(), delivery: format!("d{}", self.world.number()) };
+            self.world.history.open(&key, &format!("u:{person}"), Manner::Hold);
+            attempt(&self.world, api, &key, Verb::Post(0)).await;
+        }
+        let began = Instant::now();
+        loop {
+            let Ok(page) = api.handoffs("state=running&limit=100").await else {
+                return self.wrong("contract", "running handoffs are not listed".to_owned());
+            };
+            running(&page.handoffs, &page.counts, &self.world.history);
+            if page.counts.running == RUNNING {
+                break;
+            }
+            if began.elapsed() > REST_WITHIN / 4 {
+                self.wrong("I5 no permit leaks", format!("only {:?} though five are asked for", page.counts));
+                break;
+            }
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+        let began = Instant::now();
+        while !self.nothing_lives(api).await && began.elapsed() < REST_WITHIN {
+            self.world.model.let_go();
+            tokio::time::sleep(ASK_EVERY).await;
+        }
+    }
+
+    /// Reads every record that is newer than what was judged, and what lived when it was last read.
+    async fn read(&mut self, api: &Api) {
+        let mut before = String::new();
+        loop {
+            let page = match api.handoffs(&format!("limit={PAGE}{before}")).await {
+                Ok(page) => page,
+                Err(trouble) => return self.trouble("handoffs", &trouble),
+            };
+            let (full, last) = (page.handoffs.len() == PAGE, page.handoffs.last().map(|record| record.id.clone()));
+            let mut tracker = self.world.tracker.lock().await;
+            for record in page.handoffs {
+                tracker.read(record, api.at.life, &self.world.history);
+            }
+            let known = last.as_ref().is_none_or(|last| self.judged_to.as_ref().is_some_and(|known| last <= known));
+            if !full || known {
+                break;
+            }
+            before = last.map_or_else(String::new, |last| format!("&before={last}"));
+        }
+        let live = self.world.tracker.lock().await.live();
+        for id in live {
+            match api.handoff(&id).await {
+                Ok(record) => self.world.tracker.lock().await.read(record, api.at.life, &self.world.history),
+                Err(trouble) => self.trouble(&id, &trouble),
+            }
+        }
+    }
+
+    /// Every acknowledged delivery of these rooms is known under its own key.
+    async fn acknowledged(&mut self, api: &Api) {
+        let rooms = self.world.rooms();
+        let deliveries = self.world.history.deliveries();
+        for (key, delivery) in deliveries.iter().filter(|(key, _)| rooms.contains(&key.room)) {
+            let Some(handoff) = &delivery.handoff else { continue };
+            let known = {
+                let tracker = self.world.tracker.lock().await;
+                tracker.of(&full_room(&key.room), &key.delivery).is_some_and(|record| record.id == *handoff)
+            };
+            if known {
+                continue;
+            }
+            match api.handoff(handoff).await {
+                Ok(record) => self.world.tracker.lock().await.read(record, api.at.life, &self.world.history),
+                Err(Trouble::Gone) => return,
+                Err(Trouble::Wrong(what)) => {
+                    let what = format!("{handoff} was acknowledged: {what}");
+                    self.world.history.violation("I2 nothing acknowledged is lost", what, Some(key));
+                }
+            }
+        }
+    }
+
+    /// No part of the service broke.
+    fn log(&mut self) {
+        let Ok(bytes) = std::fs::read(self.service.log()) else { return };
+        let new = String::from_utf8_lossy(bytes.get(self.log_read..).unwrap_or_default()).into_owned();
+        self.log_read = bytes.len();
+        for line in new.lines().filter(|line| BROKEN.iter().any(|sign| line.contains(sign))) {
+            self.wrong("nothing breaks inside", line.to_owned());
+        }
+    }
+
+    fn trouble(&self, what: &str, trouble: &Trouble) {
+        self.wrong("it answers", format!("{what}: {trouble:?}"));
+    }
+
+    fn wrong(&self, rule: &'static str, what: String) {
+        self.world.history.violation(rule, what, None);
+    }
+}
