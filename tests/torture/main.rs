@@ -54,6 +54,10 @@ enum Points {
 async fn main() -> anyhow::Result<ExitCode> {
     let Some(wanted) = wanted()? else { return Ok(ExitCode::SUCCESS) };
     println!("torture: {} kills, seed {}", wanted.kills, wanted.seed);
+    match checker::proof::prove() {
+        Ok(faults) => println!("the checker finds {faults} of {faults} planted faults"),
+        Err(missed) => bail!("the checker is broken: {missed}"),
+    }
     let began = Instant::now();
     let _ = rustls::crypto::ring::default_provider().install_default();
     let dir = tempfile::Builder::new().prefix("clankie-torture-").tempdir()?;
