@@ -72,7 +72,6 @@ pub(crate) struct Violation {
 /// How much of everything there was.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counts {
-    pub(crate) acknowledged: usize,
     pub(crate) compared: usize,
     pub(crate) cancels: usize,
     pub(crate) edits: usize,
@@ -94,6 +93,8 @@ struct Inner {
     deliveries: BTreeMap<Key, Delivery>,
     results: BTreeMap<String, Value>,
     owner_cancels: BTreeSet<String>,
+    /// Acknowledged deliveries, in the order in which that was heard.
+    known: Vec<Key>,
     open: BTreeSet<(Key, Verb)>,
     violations: Vec<Violation>,
     counts: Counts,
@@ -188,6 +189,25 @@ impl History {
         self.inner().deliveries.clone()
     }
 
+    /// How many deliveries are acknowledged.
+    pub(crate) fn acknowledged(&self) -> usize {
+        self.inner().known.len()
+    }
+
+    /// The deliveries that were acknowledged from the `first`th on.
+    pub(crate) fn acknowledged_from(&self, first: usize) -> Vec<(Key, Delivery)> {
+        let inner = self.inner();
+        let known = inner.known.get(first..).unwrap_or_default();
+        known.iter().filter_map(|key| Some((key.clone(), inner.deliveries.get(key)?.clone()))).collect()
+    }
+
+    /// The `number`th acknowledged delivery.
+    pub(crate) fn acknowledged_at(&self, number: usize) -> Option<(Key, Delivery)> {
+        let inner = self.inner();
+        let key = inner.known.get(number)?;
+        Some((key.clone(), inner.deliveries.get(key)?.clone()))
+    }
+
     /// Attempts whose outcome is unknown, so that they must be made again.
     pub(crate) fn unknown(&self) -> Vec<(Key, Verb)> {
         self.inner().open.iter().cloned().collect()
@@ -273,7 +293,7 @@ impl Inner {
             Some(_) => {}
             None => {
                 delivery.handoff = Some(handoff.to_owned());
-                self.counts.acknowledged += 1;
+                self.known.push(key.clone());
             }
         }
     }

@@ -128,7 +128,7 @@ fn report(rounds: &Rounds, wanted: &Wanted, took: Duration, stopped: anyhow::Res
     );
     println!(
         "acknowledged {}, retries compared {}, records {}, joins {}, absorbed {}, owed {}, interrupted {}",
-        counts.acknowledged,
+        history.acknowledged(),
         counts.compared,
         ends.records,
         rounds.world.model.runs().iter().map(|run| run.steers.len()).sum::<usize>(),

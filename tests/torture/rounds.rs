@@ -28,6 +28,8 @@ pub(crate) struct Rounds {
     pub(crate) tally: Tally,
     /// The newest record at the last rest: everything older was judged.
     judged_to: Option<String>,
+    /// Acknowledged deliveries before this one were looked for.
+    looked_to: usize,
     log_read: usize,
 }
 
@@ -49,7 +51,7 @@ impl Rounds {
     /// A run that begins with a living service.
     pub(crate) fn new(world: Arc<World>, service: Service) -> Self {
         let rng = Rng::new(world.seed, 0xD81);
-        Self { world, service, rng, tally: Tally::default(), judged_to: None, log_read: 0 }
+        Self { world, service, rng, tally: Tally::default(), judged_to: None, looked_to: 0, log_read: 0 }
     }
 
     /// Kills the service that many times at random moments.

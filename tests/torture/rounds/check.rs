@@ -14,6 +14,8 @@ use crate::words::Manner;
 
 /// Earlier deliveries that one look asks for again.
 const SAMPLE: usize = 24;
+/// The newest of them, which the last kill may have touched.
+const RECENT: usize = 200;
 /// Records of one page.
 const PAGE: usize = 500;
 /// How long everything may take to come to rest: a full queue of slow work, many times over.
@@ -34,19 +36,7 @@ impl Rounds {
         }
         self.read(&api).await;
         self.acknowledged(&api).await;
-        let known: Vec<Key> = {
-            let deliveries = self.world.history.deliveries();
-            let plain = deliveries.into_iter().filter(|(_, one)| one.handoff.is_some() && one.texts.len() == 1);
-            plain.map(|(key, _)| key).collect()
-        };
-        for _ in 0..SAMPLE.min(known.len()) {
-            let newest = known.len().saturating_sub(200);
-            let among = if self.rng.chance(70) { &known[newest..] } else { &known[..] };
-            if let Some(key) = self.rng.pick(among) {
-                attempt(&self.world, &api, key, Verb::Post(0)).await;
-                self.world.history.compared(1);
-            }
-        }
+        self.sample(&api).await;
         self.log();
         self.round(before, name, began);
         Ok(())
@@ -232,26 +222,41 @@ impl Rounds {
         }
     }
 
-    /// Every acknowledged delivery of these rooms is known under its own key.
+    /// Every delivery that was acknowledged since the last look is known under its own key.
     async fn acknowledged(&mut self, api: &Api) {
-        let rooms = self.world.rooms();
-        let deliveries = self.world.history.deliveries();
-        for (key, delivery) in deliveries.iter().filter(|(key, _)| rooms.contains(&key.room)) {
-            let Some(handoff) = &delivery.handoff else { continue };
+        let new = self.world.history.acknowledged_from(self.looked_to);
+        self.looked_to += new.len();
+        for (key, delivery) in new {
+            let Some(handoff) = delivery.handoff else { continue };
             let known = {
                 let tracker = self.world.tracker.lock().await;
-                tracker.of(&full_room(&key.room), &key.delivery).is_some_and(|record| record.id == *handoff)
+                tracker.of(&full_room(&key.room), &key.delivery).is_some_and(|record| record.id == handoff)
             };
             if known {
                 continue;
             }
-            match api.handoff(handoff).await {
+            match api.handoff(&handoff).await {
                 Ok(record) => self.world.tracker.lock().await.read(record, api.at.life, &self.world.history),
                 Err(Trouble::Gone) => return,
                 Err(Trouble::Wrong(what)) => {
                     let what = format!("{handoff} was acknowledged: {what}");
-                    self.world.history.violation("I2 nothing acknowledged is lost", what, Some(key));
+                    self.world.history.violation("I2 nothing acknowledged is lost", what, Some(&key));
                 }
+            }
+        }
+    }
+
+    /// Asks again for some deliveries, mostly recent ones; what is over must give what was saved.
+    async fn sample(&mut self, api: &Api) {
+        let known = self.world.history.acknowledged();
+        for _ in 0..SAMPLE.min(known) {
+            let oldest = if self.rng.chance(70) { known.saturating_sub(RECENT) } else { 0 };
+            let number = self.rng.between(oldest as u64, known as u64 - 1);
+            let picked = usize::try_from(number).ok().and_then(|number| self.world.history.acknowledged_at(number));
+            let Some((key, delivery)) = picked else { continue };
+            if delivery.texts.len() == 1 {
+                attempt(&self.world, api, &key, Verb::Post(0)).await;
+                self.world.history.compared(1);
             }
         }
     }
