@@ -18,7 +18,7 @@ pub(crate) const CLIENTS: usize = 8;
 /// Deliveries that a client still thinks of.
 const REMEMBERED: usize = 60;
 /// Longest pause of a client between two acts, in milliseconds.
-const PAUSE_MS: u64 = 45;
+const PAUSE_MS: u64 = 75;
 
 /// One person.
 struct Client {
@@ -125,8 +125,8 @@ impl Client {
 
     fn manner(&mut self) -> Manner {
         match self.rng.between(1, 100) {
-            1..=30 => Manner::Slow,
-            31..=40 => Manner::Update,
+            1..=45 => Manner::Slow,
+            46..=58 => Manner::Update,
             _ => Manner::Quick,
         }
     }

@@ -51,7 +51,17 @@ enum Points {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
+async fn main() -> ExitCode {
+    match torture().await {
+        Ok(code) => code,
+        Err(error) => {
+            println!("{error:#}\ntorture: 0 passed, 1 failed");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn torture() -> anyhow::Result<ExitCode> {
     let Some(wanted) = wanted()? else { return Ok(ExitCode::SUCCESS) };
     println!("torture: {} kills, seed {}", wanted.kills, wanted.seed);
     match checker::proof::prove() {

@@ -5,6 +5,7 @@
 //! goes wrong in a run is then the service's doing.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +19,12 @@ use tokio::sync::watch;
 
 use crate::rng::Rng;
 use crate::words::{self, Manner};
+
+/// The shortest and the longest slow answer, in milliseconds: long enough that the queue fills.
+const SLOW_MS: (u64, u64) = (150, 650);
+
+/// The longest answer while a queue is to drain.
+const HURRIED: Duration = Duration::from_millis(5);
 
 /// One run as the model saw it.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +48,7 @@ pub(crate) struct Model {
 struct Inner {
     log: Mutex<Log>,
     held: watch::Sender<u64>,
+    hurried: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -48,6 +56,15 @@ struct Log {
     runs: Vec<Run>,
     strays: Vec<String>,
     rng: Rng,
+}
+
+/// How fast slow requests are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As they ask for.
+    Usual,
+    /// Like quick ones, so that a queue drains.
+    Hurried,
 }
 
 /// What one call is answered with, and when.
@@ -63,7 +80,8 @@ impl Model {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}/v1/", listener.local_addr()?);
         let log = Log { runs: Vec::new(), strays: Vec::new(), rng: Rng::new(seed, 0x30DE1) };
-        let inner = Arc::new(Inner { log: Mutex::new(log), held: watch::Sender::new(0) });
+        let inner =
+            Arc::new(Inner { log: Mutex::new(log), held: watch::Sender::new(0), hurried: AtomicBool::new(false) });
         let router = Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&inner));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(Self { inner, url })
@@ -89,6 +107,11 @@ impl Model {
         self.inner.log().runs.iter().map(|run| run.calls).sum()
     }
 
+    /// Answers slow requests quickly from now on, or slowly again.
+    pub(crate) fn pace(&self, pace: Pace) {
+        self.inner.hurried.store(pace == Pace::Hurried, Ordering::Relaxed);
+    }
+
     /// Answers every call that is held now.
     pub(crate) fn let_go(&self) {
         self.inner.held.send_modify(|round| *round += 1);
@@ -107,6 +130,8 @@ async fn complete(State(inner): State<Arc<Inner>>, body: String) -> Response {
     let plan = inner.log().plan(&body);
     let chunks = match plan {
         Plan::Say { text, after } => {
+            let hurried = inner.hurried.load(Ordering::Relaxed);
+            let after = if hurried { after.min(HURRIED) } else { after };
             tokio::time::sleep(after).await;
             said(&text)
         }
@@ -145,7 +170,7 @@ impl Log {
         };
         let known = &mut self.runs[run];
         known.calls += 1;
-        let mut fresh: Vec<String> = if own.is_empty() { opening } else { Vec::new() };
+        let mut fresh = opening;
         fresh.extend(steers.into_iter().filter(|text| known.steers.insert(text.clone())));
         let manner = users.first().map_or(Manner::Quick, |first| words::manner(first));
         self.answer(run, &fresh, manner, own.is_empty())
@@ -153,7 +178,7 @@ impl Log {
 
     #[allow(clippy::fn_params_excessive_bools, reason = "one flag of a private step")]
     fn answer(&mut self, run: usize, fresh: &[String], manner: Manner, first: bool) -> Plan {
-        let (quick, slow) = (self.rng.between(2, 8), self.rng.between(120, 350));
+        let (quick, slow) = (self.rng.between(2, 8), self.rng.between(SLOW_MS.0, SLOW_MS.1));
         let text = words::reply(run, fresh);
         match (manner, first) {
             (Manner::Slow, true) => Plan::Say { text, after: Duration::from_millis(slow) },

@@ -5,13 +5,15 @@
 pub(crate) enum Nudge {
     /// The load alone leads there.
     Load,
+    /// The load does, when it finds every permit free.
+    Quiet,
     /// The start itself does, for something lives when it begins.
     Boot,
     /// The owner makes a token.
     TokenCreate,
     /// The owner makes a token and revokes it.
     TokenRevoke,
-    /// The owner has the configuration read again.
+    /// The owner changes the configuration and has it read again.
     Reload,
 }
 
@@ -42,25 +44,23 @@ pub(crate) const POINTS: [Point; 15] = [
     load("room.join", 8),
     load("room.edit", 2),
     load("room.cancel", 2),
-    load("room.run", 4),
+    Point { name: "room.run", nudge: Nudge::Quiet, passes: 1 },
     load("room.wait", 2),
     load("room.permit", 6),
     load("room.ready", 8),
     load("room.doing", 1),
     load("room.ended", 8),
-    load("room.gone", 8),
     load("tool.say", 1),
     load("store.commit", 40),
     nudged("boot.recover", Nudge::Boot),
     nudged("token.create", Nudge::TokenCreate),
     nudged("token.revoke", Nudge::TokenRevoke),
+    nudged("grants.reload", Nudge::Reload),
 ];
 
-/// The points that only a changed configuration reaches.
-pub(crate) const RELOAD: Point = nudged("grants.reload", Nudge::Reload);
-
-/// The steps that commit nothing, so that there is no durable step to stand beside.
-pub(crate) const UNREACHED: [(&str, &str); 4] = [
+/// The steps that commit nothing here, so that there is no durable step to stand beside.
+pub(crate) const UNREACHED: [(&str, &str); 5] = [
+    ("room.gone", "a session in this process is gone before its end is handled, so the end's own commit ends its permit"),
     ("room.busy", "busy is never stored, so the step commits nothing"),
     ("room.authority", "it only tells runs to stop; their ends commit"),
     ("room.drain", "it only answers what is in flight; it commits nothing"),

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::api::Api;
-use crate::points::{Nudge, POINTS, Point, RELOAD, SIDES};
+use crate::points::{Nudge, POINTS, Point, SIDES};
 use crate::rng::Rng;
 use crate::service::{Service, Started, aborted};
 use crate::world::World;
@@ -19,6 +19,9 @@ const REACHED_WITHIN: Duration = Duration::from_secs(12);
 /// Kills between two times that everything is brought to rest.
 const KILLS_BETWEEN_RESTS: usize = 10;
 
+/// Fail-points between two such times.
+const POINTS_BETWEEN_RESTS: usize = 4;
+
 /// A run in progress.
 #[derive(Debug)]
 pub(crate) struct Rounds {
@@ -28,6 +31,8 @@ pub(crate) struct Rounds {
     pub(crate) tally: Tally,
     /// The newest record at the last rest: everything older was judged.
     judged_to: Option<String>,
+    /// The newest record at the last look: everything older was read at least once.
+    read_to: Option<String>,
     /// Acknowledged deliveries before this one were looked for.
     looked_to: usize,
     log_read: usize,
@@ -51,7 +56,7 @@ impl Rounds {
     /// A run that begins with a living service.
     pub(crate) fn new(world: Arc<World>, service: Service) -> Self {
         let rng = Rng::new(world.seed, 0xD81);
-        Self { world, service, rng, tally: Tally::default(), judged_to: None, looked_to: 0, log_read: 0 }
+        Self { world, service, rng, tally: Tally::default(), judged_to: None, read_to: None, looked_to: 0, log_read: 0 }
     }
 
     /// Kills the service that many times at random moments.
@@ -76,7 +81,7 @@ impl Rounds {
 
     /// Crashes the service once at each side of each fail-point.
     pub(crate) async fn points(&mut self) -> anyhow::Result<()> {
-        for (at, point) in POINTS.into_iter().chain([RELOAD]).enumerate() {
+        for (at, point) in POINTS.into_iter().enumerate() {
             for side in SIDES {
                 let before = self.violations();
                 let name = format!("{}.{side}", point.name);
@@ -84,7 +89,7 @@ impl Rounds {
                 self.restart().await?;
                 self.look(before, &name).await?;
             }
-            if (at + 1) % 5 == 0 || point.name == RELOAD.name {
+            if (at + 1) % POINTS_BETWEEN_RESTS == 0 {
                 self.rest(&format!("rest after {}", point.name)).await?;
             }
         }
@@ -93,6 +98,7 @@ impl Rounds {
 
     /// Everything is at rest, is judged as a whole, and is asked for again before and after a restart.
     pub(crate) async fn finish(&mut self) -> anyhow::Result<()> {
+        self.world.over.send_replace(true);
         self.judged_to = None;
         self.rest("rest at the end").await?;
         self.compare_all("every saved result again").await?;
@@ -102,13 +108,24 @@ impl Rounds {
     }
 
     async fn point(&mut self, point: Point, name: &str) -> anyhow::Result<()> {
-        self.moment(60, 200).await;
+        let world = Arc::clone(&self.world);
+        let quiet = match point.nudge {
+            Nudge::Quiet => Some(world.gate.write().await),
+            Nudge::Load | Nudge::Boot | Nudge::TokenCreate | Nudge::TokenRevoke | Nudge::Reload => None,
+        };
+        if quiet.is_some() {
+            let api = self.api()?;
+            self.until_nothing_lives(&api).await;
+        } else {
+            self.moment(60, 200).await;
+        }
         self.kill()?;
         let passes = self.rng.between(0, point.passes);
         let term = if passes == 0 { format!("{name}=return") } else { format!("{name}={passes}*off->return") };
         let ended = match self.service.start(Some(&term)).await? {
             Started::Ended(status) => Some(status),
             Started::Ready(_) => {
+                drop(quiet);
                 self.nudge(point.nudge).await?;
                 self.service.end(REACHED_WITHIN).await?
             }
@@ -133,14 +150,17 @@ impl Rounds {
         let create = json!({ "schema_version": 1, "op": "token_create", "kind": "captain", "name": fresh });
         // The service dies in the middle of these, so an answer may be missing; the rest is judged later.
         match nudge {
-            Nudge::Load | Nudge::Boot => {}
+            Nudge::Load | Nudge::Quiet | Nudge::Boot => {}
             Nudge::TokenCreate => drop(api.dispatch(create).await),
             Nudge::TokenRevoke => {
                 let Ok(made) = api.dispatch(create).await else { return Ok(()) };
                 let id = made["token"]["id"].clone();
                 drop(api.dispatch(json!({ "schema_version": 1, "op": "token_revoke", "id": id })).await);
             }
-            Nudge::Reload => drop(api.dispatch(json!({ "schema_version": 1, "op": "config_reload" })).await),
+            Nudge::Reload => {
+                self.service.configure(self.world.number())?;
+                drop(api.dispatch(json!({ "schema_version": 1, "op": "config_reload" })).await);
+            }
         }
         Ok(())
     }

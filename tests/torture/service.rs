@@ -39,6 +39,7 @@ pub(crate) enum Started {
 #[derive(Debug)]
 pub(crate) struct Service {
     dir: PathBuf,
+    model: String,
     child: Option<Child>,
     life: u64,
     at: watch::Sender<Option<Endpoint>>,
@@ -48,15 +49,31 @@ pub(crate) struct Service {
 impl Service {
     /// A service that is to run in `dir` on the model at `model`.
     pub(crate) fn new(dir: &Path, model: &str, http: reqwest::Client) -> anyhow::Result<Self> {
-        let state = dir.join("state");
+        let service = Self {
+            dir: dir.to_owned(),
+            model: model.to_owned(),
+            child: None,
+            life: 0,
+            at: watch::Sender::new(None),
+            http,
+        };
+        service.configure(0)?;
+        Ok(service)
+    }
+
+    /// Writes a configuration that differs with `guild`, of which nobody is a member.
+    pub(crate) fn configure(&self, guild: usize) -> anyhow::Result<()> {
+        let (state, model) = (self.dir.join("state").display().to_string(), &self.model);
         let config = format!(
-            "state_dir = {:?}\nlisten = \"127.0.0.1:0\"\n\n[executor]\ndefault = \"builtin\"\n\n\
+            "state_dir = {state:?}\nlisten = \"127.0.0.1:0\"\n\n[executor]\ndefault = \"builtin\"\n\n\
              [model]\nprovider = \"openai\"\nbase_url = {model:?}\nmodel = \"scripted\"\n\
-             token_budget = 100000000\n\n[[rooms.local]]\nname = \"lobby\"\n",
-            state.display().to_string(),
+             token_budget = 100000000\n\n[[rooms.local]]\nname = \"lobby\"\n\n\
+             [grants]\nmachine_guilds = [\"{guild}\"]\n",
         );
-        std::fs::write(dir.join("clankie.toml"), config)?;
-        Ok(Self { dir: dir.to_owned(), child: None, life: 0, at: watch::Sender::new(None), http })
+        // Whole or not at all, for the service may read it at any moment.
+        let (written, whole) = (self.dir.join("clankie.toml.new"), self.dir.join("clankie.toml"));
+        std::fs::write(&written, config)?;
+        Ok(std::fs::rename(written, whole)?)
     }
 
     /// Follows where the service is.

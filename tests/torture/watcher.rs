@@ -11,7 +11,7 @@ use crate::checker::tracker::{pending, running};
 use crate::world::World;
 
 /// Pause between two snapshots, so that looking is not the load.
-const PAUSE: Duration = Duration::from_millis(12);
+const PAUSE: Duration = Duration::from_millis(40);
 
 /// Watches until the run is over.
 pub(crate) fn start(world: &Arc<World>) -> JoinHandle<()> {

@@ -14,7 +14,7 @@ use crate::service::Endpoint;
 /// The lane of every delivery.
 pub(crate) const LANE: &str = "load";
 /// Rooms that are used at the same time.
-pub(crate) const ROOMS: usize = 7;
+pub(crate) const ROOMS: usize = 9;
 
 /// The shared part of a run.
 #[derive(Debug)]

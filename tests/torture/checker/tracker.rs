@@ -77,9 +77,15 @@ impl Tracker {
         self.seen.values().map(|seen| &seen.record)
     }
 
-    /// The ids of records that were not over when they were last read.
-    pub(crate) fn live(&self) -> Vec<String> {
-        self.records().filter(|record| !record.is_over()).map(|record| record.id.clone()).collect()
+    /// The ids of records that were last read before `life`, and were not over then.
+    pub(crate) fn live_before(&self, life: u64) -> Vec<String> {
+        let live = self.seen.values().filter(|seen| seen.life < life && !seen.record.is_over());
+        live.map(|seen| seen.record.id.clone()).collect()
+    }
+
+    /// The id of the newest record.
+    pub(crate) fn newest(&self) -> Option<String> {
+        self.seen.keys().next_back().cloned()
     }
 }
 
@@ -107,7 +113,9 @@ impl Seen {
         if fixed(first) != fixed(last) || first.run_id != last.run_id || first.created_at != last.created_at {
             wrong.push(("I8 fixed", format!("{:?} became {:?}", fixed(first), fixed(last))));
         }
-        if first.request != last.request && first.state != "pending" {
+        // A joiner that became owed is pending, and its words may be edited then.
+        let editable = first.state == "pending" || (first.state == "joined" && !last.is_fresh());
+        if first.request != last.request && !editable {
             wrong.push(("I8 fixed", format!("the words of a {} record changed", first.state)));
         }
         wrong

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
 use super::Rounds;
@@ -10,6 +11,7 @@ use crate::checker::settled::Settled;
 use crate::checker::tracker::{RUNNING, running};
 use crate::history::{Key, Verb};
 use crate::load::{attempt, full_room, key_of};
+use crate::model::Pace;
 use crate::words::Manner;
 
 /// Earlier deliveries that one look asks for again.
@@ -17,7 +19,7 @@ const SAMPLE: usize = 24;
 /// The newest of them, which the last kill may have touched.
 const RECENT: usize = 200;
 /// Records of one page.
-const PAGE: usize = 500;
+const PAGE: usize = 200;
 /// How long everything may take to come to rest: a full queue of slow work, many times over.
 const REST_WITHIN: Duration = Duration::from_secs(60);
 /// How often a resting service is asked whether it rests.
@@ -34,7 +36,7 @@ impl Rounds {
         if !matches!(api.is_ready().await, Ok(true)) {
             self.wrong("readyz", format!("{name}: it is not ready"));
         }
-        self.read(&api).await;
+        self.read(&api, self.read_to.clone()).await;
         self.acknowledged(&api).await;
         self.sample(&api).await;
         self.log();
@@ -48,10 +50,11 @@ impl Rounds {
         let world = std::sync::Arc::clone(&self.world);
         let resting = world.gate.write().await;
         let api = self.api()?;
+        self.world.model.pace(Pace::Hurried);
         self.make_known(&api).await;
         self.until_nothing_lives(&api).await;
         self.permits(&api).await;
-        self.read(&api).await;
+        self.read(&api, self.judged_to.clone()).await;
         {
             let tracker = self.world.tracker.lock().await;
             let settled = Settled::new(&self.world.history, &tracker, self.world.model.runs());
@@ -68,6 +71,7 @@ impl Rounds {
             self.wrong("a run's own words", format!("a conversation about {stray} holds words of no run"));
         }
         self.log();
+        self.world.model.pace(Pace::Usual);
         self.world.next_rooms();
         drop(resting);
         self.round(before, name, began);
@@ -139,7 +143,7 @@ impl Rounds {
         }
     }
 
-    async fn until_nothing_lives(&mut self, api: &Api) {
+    pub(super) async fn until_nothing_lives(&mut self, api: &Api) {
         let began = Instant::now();
         while !self.nothing_lives(api).await {
             if began.elapsed() > REST_WITHIN {
@@ -194,32 +198,49 @@ impl Rounds {
         }
     }
 
-    /// Reads every record that is newer than what was judged, and what lived when it was last read.
-    async fn read(&mut self, api: &Api) {
+    /// Reads every record that is newer than `known`, and what lived when it was last read.
+    async fn read(&mut self, api: &Api, known: Option<String>) {
         let mut before = String::new();
         loop {
-            let page = match api.handoffs(&format!("limit={PAGE}{before}")).await {
-                Ok(page) => page,
-                Err(trouble) => return self.trouble("handoffs", &trouble),
-            };
-            let (full, last) = (page.handoffs.len() == PAGE, page.handoffs.last().map(|record| record.id.clone()));
-            let mut tracker = self.world.tracker.lock().await;
-            for record in page.handoffs {
-                tracker.read(record, api.at.life, &self.world.history);
-            }
-            let known = last.as_ref().is_none_or(|last| self.judged_to.as_ref().is_some_and(|known| last <= known));
-            if !full || known {
+            let Some(last) = self.page(api, &format!("limit={PAGE}{before}")).await else { break };
+            if known.as_ref().is_some_and(|known| last <= *known) {
                 break;
             }
-            before = last.map_or_else(String::new, |last| format!("&before={last}"));
+            before = format!("&before={last}");
         }
-        let live = self.world.tracker.lock().await.live();
-        for id in live {
-            match api.handoff(&id).await {
-                Ok(record) => self.world.tracker.lock().await.read(record, api.at.life, &self.world.history),
+        for state in ["running", "pending", "joined"] {
+            self.page(api, &format!("state={state}&limit=1000")).await;
+        }
+        // What is in no list of the living any more has ended since it was last read.
+        let (life, history) = (api.at.life, &self.world.history);
+        let live = self.world.tracker.lock().await.live_before(life);
+        let reads = stream::iter(live).map(|id| async move { (api.handoff(&id).await, id) });
+        let reads: Vec<_> = reads.buffer_unordered(ABREAST).collect().await;
+        let mut tracker = self.world.tracker.lock().await;
+        for (read, id) in reads {
+            match read {
+                Ok(record) => tracker.read(record, life, history),
                 Err(trouble) => self.trouble(&id, &trouble),
             }
         }
+        self.read_to = tracker.newest();
+    }
+
+    /// Reads one page; its oldest id when there may be another.
+    async fn page(&self, api: &Api, query: &str) -> Option<String> {
+        let page = match api.handoffs(query).await {
+            Ok(page) => page,
+            Err(trouble) => {
+                self.trouble(query, &trouble);
+                return None;
+            }
+        };
+        let last = page.handoffs.last().map(|record| record.id.clone()).filter(|_| page.handoffs.len() == PAGE);
+        let mut tracker = self.world.tracker.lock().await;
+        for record in page.handoffs {
+            tracker.read(record, api.at.life, &self.world.history);
+        }
+        last
     }
 
     /// Every delivery that was acknowledged since the last look is known under its own key.
@@ -249,16 +270,16 @@ impl Rounds {
     /// Asks again for some deliveries, mostly recent ones; what is over must give what was saved.
     async fn sample(&mut self, api: &Api) {
         let known = self.world.history.acknowledged();
+        let mut picked = Vec::new();
         for _ in 0..SAMPLE.min(known) {
             let oldest = if self.rng.chance(70) { known.saturating_sub(RECENT) } else { 0 };
             let number = self.rng.between(oldest as u64, known as u64 - 1);
-            let picked = usize::try_from(number).ok().and_then(|number| self.world.history.acknowledged_at(number));
-            let Some((key, delivery)) = picked else { continue };
-            if delivery.texts.len() == 1 {
-                attempt(&self.world, api, &key, Verb::Post(0)).await;
-                self.world.history.compared(1);
-            }
+            picked.extend(usize::try_from(number).ok().and_then(|number| self.world.history.acknowledged_at(number)));
         }
+        picked.retain(|(_, delivery)| delivery.texts.len() == 1);
+        self.world.history.compared(picked.len());
+        let tries = picked.iter().map(|(key, _)| attempt(&self.world, api, key, Verb::Post(0)));
+        join_all(tries).await;
     }
 
     /// No part of the service broke.
