@@ -3,5 +3,9 @@
 pub use clankie_domain as domain;
 
 pub mod digest;
+mod front;
 pub mod ports;
 pub mod store;
+mod system;
+
+pub use front::*;
