@@ -48,6 +48,7 @@ pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Res
         authority: view.clone(),
         rooms: rooms.clone(),
         sessions,
+        hints: hints.clone(),
         tickets: tickets.clone(),
         limits: settings.limits,
         fatal: fatal.clone(),

@@ -13,7 +13,7 @@ use clankie_domain::session::{AbortReason, Command, Session, SessionEffect, Sess
 use clankie_domain::stall::TICK_MS;
 use clankie_domain::steering::Joiner;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::context;
 use super::room_admission::RoomPorts;
@@ -124,7 +124,7 @@ impl Handoff {
     fn start(&self, myself: &ActorRef<HandoffMsg>, executor: Arc<dyn Executor>, run: &mut Run) {
         let (sink, events) = EventSink::channel();
         let mut handle = executor.start(self.spec(&run.record), sink);
-        let (_, never) = tokio::sync::oneshot::channel();
+        let (_, never) = oneshot::channel();
         let gone = std::mem::replace(&mut handle.gone, never);
         run.handle = Some(handle);
         run.transcript.given(&run.record, self.ports.clock.now());
@@ -132,9 +132,7 @@ impl Handoff {
         let (rooms, room, id) = (self.rooms.clone(), run.record.room.clone(), run.record.run);
         let actor = myself.clone();
         self.ports.sessions.watch(async move {
-            forward(events, &actor).await;
-            // Resolved by value or by drop: either way nothing of the session is left.
-            let _ = gone.await;
+            forward(events, gone, &actor).await;
             // A run whose actor died is reported by its death.
             let _ = actor.cast(HandoffMsg::Exited);
             rooms.send(&room, RoomBody::Gone(id));
@@ -220,13 +218,33 @@ impl Run {
     }
 }
 
-/// Brings a session's events to its run, at most [`EVENTS_IN_FLIGHT`] ahead of it.
-async fn forward(mut events: mpsc::Receiver<SessionEvent>, actor: &ActorRef<HandoffMsg>) {
+/// Brings a session's events to its run, at most [`EVENTS_IN_FLIGHT`] ahead of it, and returns when
+/// the session is gone and everything that it said before is on its way.
+async fn forward(
+    mut events: mpsc::Receiver<SessionEvent>,
+    mut gone: oneshot::Receiver<()>,
+    actor: &ActorRef<HandoffMsg>,
+) {
     let room = Arc::new(Semaphore::new(EVENTS_IN_FLIGHT));
-    while let Some(event) = events.recv().await {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-        if actor.cast(HandoffMsg::Event(event, permit)).is_err() {
-            return;
+    let mut left = false;
+    loop {
+        tokio::select! {
+            biased;
+            // Resolved by value or by drop: either way nothing of the session is left.
+            _ = &mut gone, if !left => {
+                left = true;
+                events.close();
+            }
+            event = events.recv() => {
+                let Some(event) = event else { break };
+                let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
+                if actor.cast(HandoffMsg::Event(event, permit)).is_err() {
+                    break;
+                }
+            }
         }
+    }
+    if !left {
+        let _ = gone.await;
     }
 }

@@ -26,6 +26,13 @@ impl Hints {
         }
     }
 
+    /// Wakes every open wait: much changed at once.
+    pub(crate) fn wake_all(&self) {
+        for notify in self.0.iter() {
+            notify.notify_waiters();
+        }
+    }
+
     /// Returns when `ready` holds, looking again at each hint, or after `wait`.
     pub(crate) async fn wait(&self, id: HandoffId, wait: Duration, mut ready: impl FnMut() -> bool) {
         let watch = Watch { notify: Arc::clone(&self.0.entry(id).or_default()), id, hints: self.clone() };

@@ -17,6 +17,7 @@ use super::authority::AuthorityView;
 use super::failpoint::{self, Side};
 use super::fatal::{Fatal, Fuse};
 use super::global_admission::{GlobalAdmission, GlobalMsg};
+use super::hints::Hints;
 use super::rooms::{Gate, Rooms, Running};
 use super::sessions::Sessions;
 use crate::ports::Clock;
@@ -65,6 +66,7 @@ pub(crate) struct Supervisor {
     pub(crate) authority: AuthorityView,
     pub(crate) rooms: Rooms,
     pub(crate) sessions: Sessions,
+    pub(crate) hints: Hints,
     pub(crate) tickets: Tickets,
     pub(crate) limits: Limits,
     pub(crate) fatal: Fatal,
@@ -165,6 +167,7 @@ impl Supervisor {
             failpoint::hit("boot.recover", Side::Before);
             self.store.commit(Txn::changes(changes)).await?;
             failpoint::hit("boot.recover", Side::After);
+            self.hints.wake_all();
         }
         let handler = GlobalAdmission { clock: Arc::clone(&self.clock), rooms: self.rooms.clone() };
         let (global, _) = Actor::spawn_linked(None, handler, self.limits, myself.get_cell()).await?;
