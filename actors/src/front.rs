@@ -175,6 +175,7 @@ pub struct Stopped {
 #[derive(Debug, Clone)]
 pub struct Clankie {
     store: Store,
+    clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     limits: Limits,
     executors: Arc<Vec<Arc<dyn Executor>>>,
@@ -260,11 +261,13 @@ impl Clankie {
         Ok(self.store.snapshot()?.messages(room, after, limit)?)
     }
 
-    /// Returns when something durable changed since `seen`, or after `wait`.
-    pub async fn wait_change(&self, seen: u64, wait: Duration) {
+    /// Returns when something was said in that room after `after`, or after `wait`.
+    pub async fn wait_message(&self, room: &RoomId, after: u64, wait: Duration) {
         let mut changes = self.store.changes();
-        // Nothing having changed in time is an ordinary outcome.
-        let _ = tokio::time::timeout(wait, changes.wait_for(|last| *last > seen)).await;
+        let said = || self.messages(room, after, 1).map_or(true, |messages| !messages.is_empty());
+        let until_said = async { while !said() && changes.changed().await.is_ok() {} };
+        // Nothing having been said in time is an ordinary outcome.
+        let _ = tokio::time::timeout(wait, until_said).await;
     }
 
     /// Every room in which anything is kept.
@@ -285,10 +288,10 @@ impl Clankie {
         self.principals(|reply| PrincipalsMsg::Create(new, reply)).await
     }
 
-    /// The token of that id and secret, compared in constant time, if it stands at `now`.
-    pub fn authenticate(&self, id: TokenId, secret: &str, now: Timestamp) -> Result<Option<Token>, Failure> {
+    /// The token of that id and secret, compared in constant time, if it stands.
+    pub fn authenticate(&self, id: TokenId, secret: &str) -> Result<Option<Token>, Failure> {
         let Some(token) = self.store.snapshot()?.token(id)? else { return Ok(None) };
-        if !digest::same_hash(&token.secret_hash, &digest::secret_hash(secret)) || !token.stands(now) {
+        if !digest::same_hash(&token.secret_hash, &digest::secret_hash(secret)) || !token.stands(self.clock.now()) {
             return Ok(None);
         }
         // Noting the use is best effort: a stopped keeper must not refuse a right credential.

@@ -56,10 +56,16 @@ pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Res
     let not_started = |error: ractor::SpawnErr| StartError::Actor(error.to_string());
     let (supervisor, _) = Actor::spawn(None, supervisor, ()).await.map_err(not_started)?;
     let tokens = store.snapshot()?.tokens()?;
-    let keeper = Principals { store: store.clone(), clock, view, rooms: rooms.clone(), fatal: fatal.clone() };
+    let keeper = Principals {
+        store: store.clone(),
+        clock: Arc::clone(&clock),
+        view,
+        rooms: rooms.clone(),
+        fatal: fatal.clone(),
+    };
     let (principals, _) = Actor::spawn(None, keeper, tokens).await.map_err(not_started)?;
     let (limits, executors) = (settings.limits, Arc::new(executors));
-    Ok(Clankie { store, ids, limits, executors, hints, rooms, tickets, principals, supervisor, fatal })
+    Ok(Clankie { store, clock, ids, limits, executors, hints, rooms, tickets, principals, supervisor, fatal })
 }
 
 /// The authority that configuration and the token store give, under an epoch of its own.
