@@ -37,7 +37,7 @@ pub(crate) fn walk(name: &str, script: Script) -> Size {
                 match world.after(act) {
                     Ok(state) if fresh(&mut seen, &state) => next.push((state, Some(way))),
                     Ok(_) => {}
-                    Err(broken) => panic!("{name}: {broken}\nafter {:#?}", acts(&way)),
+                    Err(broken) => panic!("{name}: {broken}\nafter {:?}", acts(&way)),
                 }
             }
         }
