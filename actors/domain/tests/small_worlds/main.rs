@@ -15,7 +15,7 @@ mod world;
 
 use clankie_domain::grant::Plan;
 
-use script::{Ending, Habit, Outage, Script, Standing, Who, Words};
+use script::{EditOf, Ending, Habit, Outage, Script, Standing, Who, Words};
 use walk::walk;
 
 fn repeated(room: usize, who: Who, key: &'static str, times: u8) -> Words {
@@ -171,4 +171,15 @@ fn i2_i5_a_drain_at_any_step_starts_nothing_and_loses_nothing() {
     script.drains = 1;
     script.crashes = 1;
     walk("drain", script);
+}
+
+#[test]
+fn i4_i8_an_edit_that_wants_less_is_never_carried_by_more() {
+    let mut script = Script::new([1, 1, 1]).says(0, Who::Ann, "a").says(0, Who::Ann, "b").says(0, Who::Ann, "c");
+    script.edits = vec![
+        EditOf { words: 0, text: "a2", wanted: Some(Plan::Social), times: 1 },
+        EditOf { words: 1, text: "b2", wanted: Some(Plan::Social), times: 1 },
+    ];
+    script.habit = Habit::Reads;
+    walk("edits that want less", script);
 }
