@@ -56,7 +56,11 @@ impl Turn<'_> {
         } else if self.room.draining {
             self.reply(caller, Answer::ShuttingDown);
         } else {
-            self.admit(as_steer(edited), grant, caller)?;
+            let steer = as_steer(edited);
+            // The same edit may have come before and be in flight: one edited text is one delivery.
+            if !self.attach(&steer, caller) {
+                self.admit(steer, grant, caller)?;
+            }
         }
         Ok(())
     }
