@@ -165,12 +165,28 @@ fn i3_i9_b13_b34_a_long_outage_leaves_stale_work_unstarted() {
 }
 
 #[test]
-fn i2_i5_a_drain_at_any_step_starts_nothing_and_loses_nothing() {
+fn i2_i5_i9_a_drain_at_any_step_starts_nothing_and_loses_nothing() {
     let mut script = Script::new([1, 1, 1]).says(0, Who::Ann, "a").says(0, Who::Ann, "b").says(1, Who::Bob, "c");
+    script.drains = 1;
+    walk("drain", script);
+}
+
+#[test]
+fn i1_i9_what_a_drain_left_pending_starts_after_the_restart() {
+    let mut script = Script::new([1, 1, 1]).says(0, Who::Ann, "a").says(0, Who::Ann, "b");
     script.habit = Habit::Reads;
     script.drains = 1;
     script.crashes = 1;
-    walk("drain", script);
+    walk("drain and restart", script);
+}
+
+/// The unread joiner is older than the try whose permit comes first.
+#[test]
+fn i1_i2_i6_a_permit_serves_the_oldest_and_the_displaced_try_goes_round_again() {
+    let mut script =
+        Script::new([2, 2, 1]).says(0, Who::Ann, "a").says(0, Who::Ann, "b").says(0, Who::Bob, "c").speaker_cancels(2);
+    script.habit = Habit::Reads;
+    walk("displaced", script);
 }
 
 #[test]
