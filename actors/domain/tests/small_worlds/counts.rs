@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use clankie_domain::admission::global::Post;
-use clankie_domain::admission::{FromGlobal, Limits, ToGlobal};
-use clankie_domain::ids::{PermitId, Ticket};
+use clankie_domain::admission::{BusyFacts, FromGlobal, Limit, Limits, ToGlobal};
+use clankie_domain::ids::{ActorId, PermitId, Ticket};
 
 use crate::script::room_id;
 use crate::store::{Verdict, must};
@@ -16,13 +16,16 @@ use crate::store::{Verdict, must};
 pub(crate) struct Counts {
     limits: Limits,
     rooms: usize,
-    pub(crate) places: BTreeMap<Ticket, usize>,
+    places: BTreeMap<Ticket, Place>,
     out: BTreeMap<PermitId, usize>,
     held: BTreeMap<PermitId, usize>,
     /// `passed[x][y]`: since the last permit for room x, room y was eligible all the time.
     passed: Vec<Vec<Passed>>,
     pub(crate) draining: Draining,
 }
+
+/// Who waits where.
+pub(crate) type Place = (usize, ActorId);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Passed {
@@ -61,9 +64,9 @@ impl Counts {
     pub(crate) fn judge(&mut self, room: usize, message: &ToGlobal, posts: &[Post]) -> Verdict {
         let mut asked = None;
         match message {
-            ToGlobal::Reserve { ticket, .. } => asked = Some(*ticket),
-            ToGlobal::Owe { ticket, .. } => {
-                self.places.insert(*ticket, room);
+            ToGlobal::Reserve { ticket, actor } => asked = Some((*ticket, (room, actor.clone()))),
+            ToGlobal::Owe { ticket, actor } => {
+                self.places.insert(*ticket, (room, actor.clone()));
             }
             ToGlobal::Withdraw(ticket) => {
                 self.places.remove(ticket);
@@ -83,25 +86,29 @@ impl Counts {
         }
         self.forget_the_ineligible();
         for post in posts {
-            self.judge_post(room, asked, post)?;
+            self.judge_post(asked.as_ref(), post)?;
         }
         self.work_conserving()
     }
 
     /// Judges what a boot posts over the places that it took back.
-    pub(crate) fn judge_boot(&mut self, places: Vec<(Ticket, usize)>, posts: &[Post]) -> Verdict {
+    pub(crate) fn judge_boot(&mut self, places: Vec<(Ticket, Place)>, posts: &[Post]) -> Verdict {
         self.places.extend(places);
         for post in posts {
-            self.judge_post(self.rooms, None, post)?;
+            self.judge_post(None, post)?;
         }
         self.work_conserving()
     }
 
-    fn judge_post(&mut self, asker: usize, asked: Option<Ticket>, post: &Post) -> Verdict {
+    fn judge_post(&mut self, asked: Option<&(Ticket, Place)>, post: &Post) -> Verdict {
         let room = (0..self.rooms).find(|room| room_id(*room) == post.room).ok_or("a post to nowhere")?;
+        let place = |ticket| {
+            let asker = asked.filter(|(asked, (at, _))| *asked == ticket && *at == room);
+            asker.map(|(_, place)| place.clone()).ok_or("an answer to nobody")
+        };
         match &post.message {
             FromGlobal::Run(ticket, permit) => {
-                must(asked == Some(*ticket) && asker == room, || "an answer to nobody".into())?;
+                place(*ticket)?;
                 self.grant(room, *permit)
             }
             FromGlobal::Permit(permit) => {
@@ -109,18 +116,35 @@ impl Counts {
                 self.grant(room, *permit)
             }
             FromGlobal::Wait(ticket) => {
-                must(asked == Some(*ticket) && !self.has_permit(room), || "made to wait beside a free permit".into())?;
-                must(self.places.len() < self.limits.waiting, || "I1: a place beyond the limit".into())?;
-                self.places.insert(*ticket, room);
+                let place = place(*ticket)?;
+                must(!self.has_permit(room), || "made to wait beside a free permit".into())?;
+                must(self.full(&place).is_none(), || "I1: a place beyond the limit".into())?;
+                self.places.insert(*ticket, place);
                 Ok(())
             }
-            FromGlobal::Busy(ticket, _) => {
-                must(asked == Some(*ticket) && !self.has_permit(room), || "busy beside a free permit".into())?;
-                let share = |of: Option<usize>| of.is_some();
-                let full = self.places.len() >= self.limits.waiting || self.draining == Draining::Yes;
-                let shares = share(self.limits.waiting_per_room) || share(self.limits.waiting_per_actor);
-                must(full || shares, || "busy beside a free place".into())
+            FromGlobal::Busy(ticket, facts) => {
+                let place = place(*ticket)?;
+                must(!self.has_permit(room), || "busy beside a free permit".into())?;
+                must(self.full(&place) == Some(facts.limit), || format!("busy without reason: {facts:?}"))?;
+                let BusyFacts { position, running, waiting, .. } = *facts;
+                let here = (self.places.len() + 1, self.out.len() + self.held.len(), self.places.len());
+                must((position, running, waiting) == here, || format!("{facts:?} are no facts: {here:?}"))
             }
+        }
+    }
+
+    /// The first limit that leaves no place for `place`.
+    fn full(&self, (room, actor): &Place) -> Option<Limit> {
+        let count = |keep: &dyn Fn(&Place) -> bool| self.places.values().filter(|place| keep(place)).count();
+        let limits = [
+            (Limit::Waiting, Some(self.limits.waiting), self.places.len()),
+            (Limit::WaitingPerRoom, self.limits.waiting_per_room, count(&|(of, _)| of == room)),
+            (Limit::WaitingPerActor, self.limits.waiting_per_actor, count(&|(_, of)| of == actor)),
+        ];
+        let reached = limits.into_iter().find(|(_, most, now)| most.is_some_and(|most| *now >= most));
+        match (self.draining, reached) {
+            (Draining::Yes, _) => Some(Limit::Waiting),
+            (Draining::No, reached) => reached.map(|(limit, ..)| limit),
         }
     }
 
@@ -166,7 +190,7 @@ impl Counts {
 
     /// Places that no permit is on its way to.
     fn waits(&self, room: usize) -> usize {
-        let places = self.places.values().filter(|of| **of == room).count();
+        let places = self.places.values().filter(|(of, _)| *of == room).count();
         places.saturating_sub(self.out.values().filter(|of| **of == room).count())
     }
 }

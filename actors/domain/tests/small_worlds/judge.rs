@@ -16,6 +16,7 @@ use crate::script::{Standing, TRIES, Who, actor, minted, most, room_id};
 use crate::store::{Stands, Store, Verdict, is_live, must, stands};
 use crate::world::{Closing, World};
 
+/// Ann, or somebody who may do what Bob may.
 fn who(record: &HandoffRecord) -> Who {
     if record.actor == actor(Who::Ann) { Who::Ann } else { Who::Bob }
 }

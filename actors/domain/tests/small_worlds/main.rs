@@ -6,6 +6,7 @@
 mod counts;
 mod digest;
 mod judge;
+mod random;
 mod run;
 mod script;
 mod step;

@@ -20,6 +20,7 @@ pub(crate) const TRIES: usize = 16;
 pub(crate) enum Who {
     Ann,
     Bob,
+    Guest(u8),
 }
 
 /// Something that one person may say. The same `key` twice in a room is a repeated delivery.
@@ -219,7 +220,11 @@ pub(crate) fn minted(n: usize) -> Minted {
 
 pub(crate) fn fingerprint(who: Who, text: &str) -> Fingerprint {
     let mut of = [0; 32];
-    of[0] = who as u8;
+    of[0] = match who {
+        Who::Ann => 0,
+        Who::Bob => 1,
+        Who::Guest(n) => n + 2,
+    };
     of[1..=text.len()].copy_from_slice(text.as_bytes());
     Fingerprint(of)
 }
@@ -238,10 +243,11 @@ pub(crate) fn room_id(room: usize) -> RoomId {
 
 pub(crate) fn actor(who: Who) -> ActorId {
     let name = match who {
-        Who::Ann => "ann",
-        Who::Bob => "bob",
+        Who::Ann => "ann".to_owned(),
+        Who::Bob => "bob".to_owned(),
+        Who::Guest(n) => format!("guest{n}"),
     };
-    ActorId::parse(name).unwrap()
+    ActorId::parse(&name).unwrap()
 }
 
 /// The most that `who` may have under `standing`; `None` when nobody is heard.
@@ -249,7 +255,7 @@ pub(crate) fn most(who: Who, standing: Standing) -> Option<Plan> {
     match (standing, who) {
         (Standing::Revoked, _) => None,
         (Standing::Full | Standing::Unsteered, Who::Ann) => Some(Plan::Machine),
-        (Standing::Narrow, _) | (Standing::Full | Standing::Unsteered, Who::Bob) => Some(Plan::Social),
+        (Standing::Narrow | Standing::Full | Standing::Unsteered, _) => Some(Plan::Social),
     }
 }
 

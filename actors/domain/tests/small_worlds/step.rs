@@ -240,7 +240,9 @@ impl World {
 
     fn boot(&mut self, mut recovery: Recovery) -> Verdict {
         let room_of = |id: &clankie_domain::ids::RoomId| (0..self.script.rooms).find(|n| room_id(*n) == *id);
-        let places = recovery.places.iter().filter_map(|place| Some((place.1, room_of(&place.0)?))).collect();
+        let places = recovery.places.iter();
+        let places =
+            places.filter_map(|(at, ticket, actor, ..)| Some((*ticket, (room_of(at)?, actor.clone())))).collect();
         let mut global = Global::new(self.script.limits);
         let posts = global.recover(std::mem::take(&mut recovery.places));
         self.global = Part::new(global);
