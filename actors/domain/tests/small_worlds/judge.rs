@@ -207,6 +207,15 @@ impl World {
         Ok(())
     }
 
+    /// I5: a process group that is there holds a permit, and so their number is bounded.
+    pub(crate) fn judge_groups(&self) -> Verdict {
+        for run in self.runs.iter().filter(|run| !run.group_is_gone()) {
+            let rows = self.store.rows.values().filter(|row| row.run == run.id).count();
+            must(rows == 1, || format!("I5: the group of {} is there with {rows} permits", run.id))?;
+        }
+        Ok(())
+    }
+
     /// I5 and liveness, whenever no message is under way between rooms and counts.
     pub(crate) fn judge_quiet(&self) -> Verdict {
         if !self.is_quiet() {

@@ -115,6 +115,10 @@ impl Run {
         self.group_gone && self.reports.is_empty()
     }
 
+    pub(crate) fn group_is_gone(&self) -> bool {
+        self.group_gone
+    }
+
     pub(crate) fn may_become_ready(&self, habit: Habit) -> bool {
         habit == Habit::Reads && self.agent == Agent::Opening
     }

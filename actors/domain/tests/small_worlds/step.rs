@@ -31,6 +31,7 @@ impl World {
         let mut next = self.clone();
         next.take(act)?;
         next.runs.retain(|run| !run.is_over());
+        next.judge_groups()?;
         next.judge_quiet()?;
         Ok(next)
     }

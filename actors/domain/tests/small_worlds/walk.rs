@@ -7,6 +7,9 @@ use crate::digest::{Digest, Seen};
 use crate::script::Script;
 use crate::world::{Act, World};
 
+/// A world larger than this was not meant to be, or does not close.
+const STATES_MAX: usize = 2_000_000;
+
 /// The way to a state, shared between all that came by it.
 #[derive(Debug)]
 struct Way {
@@ -41,6 +44,7 @@ pub(crate) fn walk(name: &str, script: Script) -> Size {
                 }
             }
         }
+        assert!(seen.len() <= STATES_MAX, "{name}: more than {STATES_MAX} states");
         level = next;
         depth += 1;
     }
