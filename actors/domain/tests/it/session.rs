@@ -98,7 +98,7 @@ impl Model {
             Input::Revoke => self.stop(AbortReason::Revoked(clankie_domain::grant::Revoked::Owner)),
             Input::GraceOver => {
                 let why = self.abort.clone()?;
-                return Some((RunOutcome::Stopped(why), self.read()));
+                return Some((RunOutcome::Stopped(why), ReadList::Unknown));
             }
             Input::Exited => return Some((self.stopped_or(FailCode::ExecutorFailed), ReadList::Unknown)),
             Input::Fail => return Some((self.stopped_or(FailCode::ModelUnavailable), self.read())),
@@ -247,7 +247,7 @@ fn b28_a_run_that_never_settles_ends_as_stalled() {
     assert_eq!(effects, vec![SessionEffect::Command(Command::Abort), SessionEffect::StartGrace]);
     let end = RunEnd {
         outcome: RunOutcome::Stopped(AbortReason::Stalled),
-        read: ReadList::Exactly(Vec::new()),
+        read: ReadList::Unknown,
         usage: Usage::default(),
     };
     let over = session.step(SessionInput::GraceOver, at);

@@ -190,9 +190,11 @@ impl Run {
         self.settle(Outcome::Aborted)
     }
 
+    /// It is killed right after it read one more steer, which nobody heard of.
     pub(crate) fn grace_over(&mut self) -> Result<(), String> {
+        self.read.extend(self.unread.drain(..).take(1));
         self.step(SessionInput::GraceOver)?;
-        self.over(Truth::Settled)
+        self.over(Truth::Died)
     }
 
     pub(crate) fn go(&mut self) {
