@@ -245,11 +245,8 @@ fn b28_a_run_that_never_settles_ends_as_stalled() {
     }
     assert_eq!(at, Timestamp(0).plus(STALL_AFTER_MS));
     assert_eq!(effects, vec![SessionEffect::Command(Command::Abort), SessionEffect::StartGrace]);
-    let end = RunEnd {
-        outcome: RunOutcome::Stopped(AbortReason::Stalled),
-        read: ReadList::Unknown,
-        usage: Usage::default(),
-    };
+    let end =
+        RunEnd { outcome: RunOutcome::Stopped(AbortReason::Stalled), read: ReadList::Unknown, usage: Usage::default() };
     let over = session.step(SessionInput::GraceOver, at);
     assert_eq!(over, vec![SessionEffect::Ended(end), SessionEffect::Command(Command::Kill)]);
 }

@@ -8,7 +8,7 @@ use clankie_domain::grant::Plan;
 use clankie_domain::handoff::{Class, HandoffRecord, State};
 use clankie_domain::ids::{Caller, HandoffId, PermitId, RunId};
 use clankie_domain::result::{FailCode, TurnResult};
-use clankie_domain::steering::Joiner;
+use clankie_domain::steering::{JOINERS_MAX, Joiner};
 
 use crate::counts::Draining;
 use crate::run::{Run, Truth};
@@ -31,6 +31,23 @@ fn failed_with(record: &HandoffRecord, code: FailCode) -> bool {
 }
 
 impl World {
+    /// Whether an item that is said now must join, in worlds where nothing stops a run or moves a grant.
+    pub(crate) fn must_join(&self, item: usize) -> bool {
+        let (words, script) = (&self.script.words[item], &self.script);
+        let calm = script.cancels.is_empty() && script.switches.is_empty() && script.drains == 0;
+        let alone = self.past.asked.values().filter(|asked| script.said(**asked).0.who == words.who).count() == 1;
+        let delivery = script.keys(item).remove(0);
+        let known = self.store.receipt(words.room, &delivery).is_some();
+        let here = self.store.records.values().filter(|record| record.room == room_id(words.room));
+        let mine = here.filter(|record| record.actor == actor(words.who));
+        let open = mine.filter(|record| matches!(stands(record), Stands::Pending | Stands::Running));
+        let plan = most(words.who, self.standing()).map(|most| words.wanted.map_or(most, |wanted| wanted.min(most)));
+        let takes = open.max_by_key(|record| record.arrival).is_some_and(|newest| {
+            Some(newest.grant.plan) == plan && self.store.joiners(newest.id).count() < JOINERS_MAX
+        });
+        calm && alone && !known && takes
+    }
+
     /// I2, I3, I9: everybody hears once, and hears what is durable.
     pub(crate) fn judge_answer(&mut self, caller: Caller, answer: &Answer) -> Verdict {
         let item = self.on_past(|past| past.asked.remove(&caller.0));

@@ -48,6 +48,17 @@ fn i1_i5_i6_two_rooms_share_two_slots_and_two_places() {
 }
 
 #[test]
+fn i6_rooms_take_turns_at_one_slot() {
+    let script = Script::new([1, 1, 4])
+        .says(0, Who::Ann, "a")
+        .says(0, Who::Bob, "b")
+        .says(0, Who::Guest(1), "c")
+        .says(1, Who::Ann, "d")
+        .says(1, Who::Bob, "e");
+    walk("turns", script);
+}
+
+#[test]
 fn i2_i3_repeats_conflicts_and_other_grants() {
     let script = Script::new([1, 1, 1])
         .words(repeated(0, Who::Bob, "a", 3))

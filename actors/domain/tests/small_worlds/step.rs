@@ -15,7 +15,7 @@ use crate::counts::{Counts, Draining};
 use crate::digest::Part;
 use crate::run::{Order, Report, Run};
 use crate::script::{Outage, Standing, TRIES, authority, minted, room_id};
-use crate::store::{Store, Verdict, is_live, must};
+use crate::store::{Stands, Store, Verdict, is_live, must, stands};
 use crate::world::{Act, Closing, Past, Site, Told, World};
 
 /// The authority of a standing, made once.
@@ -98,7 +98,11 @@ impl World {
         let submission = self.script.submission(item, nth);
         let room = self.script.words[item].room;
         let known = self.store.receipt(room, &submission.request.delivery);
-        self.decide(room, RoomInput::Submit { submission, known, caller })
+        let joins = self.must_join(item);
+        let own = submission.minted.handoff;
+        self.decide(room, RoomInput::Submit { submission, known, caller })?;
+        let joined = self.store.records.get(&own).is_some_and(|record| stands(record) == Stands::Joined);
+        must(joined || !joins, || format!("{own} could join and did not"))
     }
 
     fn edit(&mut self, item: usize) -> Verdict {
