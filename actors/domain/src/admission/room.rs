@@ -301,7 +301,7 @@ impl Turn<'_> {
                 self.edit(submission, known, known_edit, caller)
             }
             RoomInput::Cancel { which, by, known, caller } => self.cancel(&which, &by, known, caller),
-            RoomInput::Global(message) => self.from_global(message),
+            RoomInput::Global(message) => self.hear_global(message),
             RoomInput::Ready(run) => self.progress(run, Step::Ready),
             RoomInput::Doing(run, line) => self.progress(run, Step::Doing(line)),
             RoomInput::Ended(run, end) => self.ended(run, end),

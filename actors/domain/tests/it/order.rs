@@ -18,9 +18,9 @@ fn two_texts_within_one_round_trip_become_one_handoff() {
     let mut house = House::with_one_slot();
     let callers = ["m1", "m2", "m3"].map(|delivery| house.submit(request("a", "ann", delivery)));
     house.pump();
-    let states = callers.map(|caller| match house.heard(caller) {
-        Answer::Accepted { state, .. } => state,
-        other => panic!("{other:?}"),
+    let states = callers.map(|caller| {
+        let Answer::Accepted { state, .. } = house.heard(caller) else { panic!("not accepted") };
+        state
     });
     assert_eq!(states, [StateName::Pending, StateName::Joined, StateName::Joined]);
     assert_eq!((house.started.clone(), house.handed.clone()), (vec!["m1".into()], vec!["m2".into(), "m3".into()]));
@@ -169,9 +169,9 @@ fn i3_a_late_edit_that_comes_twice_in_flight_is_one_handoff() {
     edited.text = "better".into();
     let callers = [house.edit(edited.clone()), house.edit(edited)];
     house.pump();
-    let handoffs = callers.map(|caller| match house.heard(caller) {
-        Answer::Accepted { handoff, .. } => handoff,
-        other => panic!("{other:?}"),
+    let handoffs = callers.map(|caller| {
+        let Answer::Accepted { handoff, .. } = house.heard(caller) else { panic!("not accepted") };
+        handoff
     });
     assert_eq!((handoffs[0], house.records.len()), (handoffs[1], 2));
 }

@@ -222,13 +222,12 @@ fn joiners_of_a_start_are_handed_over_in_order_once_it_is_ready() {
     session.step(SessionInput::Hand(joiner(3)), Timestamp(0));
     session.step(SessionInput::TakeBack(id(2)), Timestamp(0));
     let effects = session.step(SessionInput::Event(SessionEvent::Ready), Timestamp(0));
-    let handed: Vec<HandoffId> = effects
-        .into_iter()
-        .filter_map(|effect| match effect {
-            SessionEffect::Command(Command::Steer(joiner)) => Some(joiner.handoff),
-            _ => None,
-        })
-        .collect();
+    let mut handed = Vec::new();
+    for effect in effects {
+        if let SessionEffect::Command(Command::Steer(joiner)) = effect {
+            handed.push(joiner.handoff);
+        }
+    }
     assert_eq!(handed, vec![id(1), id(3)]);
 }
 

@@ -3,6 +3,12 @@
 //! A world is the owner of the counts, two rooms, the queues between them, what is durable, and
 //! the runs with their agents. Each test walks every order in which its script can happen.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on fails, and says how large its worlds were"
+)]
+
 mod counts;
 mod digest;
 mod judge;

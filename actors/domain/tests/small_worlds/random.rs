@@ -50,7 +50,7 @@ fn evening() -> Script {
 fn pick(world: &World, people: u16, n: u16) -> Option<Act> {
     let (inner, mut outer) = (world.inner(), world.outer());
     let is_fate = |act: &Act| matches!(act, Act::Crash | Act::Drain | Act::Switch);
-    if n % 61 != 0 {
+    if !n.is_multiple_of(61) {
         outer.retain(|act| !is_fate(act));
     }
     let (acts, others) = if n % 8 < people { (outer, inner) } else { (inner, outer) };

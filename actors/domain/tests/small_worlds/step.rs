@@ -41,8 +41,8 @@ impl World {
             Act::Say(item) => self.say(item),
             Act::Edit(item) => self.edit(item),
             Act::Cancel(item) => self.cancel(item),
-            Act::ToGlobal(room) => self.to_global(room),
-            Act::ToRoom(room) => self.to_room(room),
+            Act::ToGlobal(room) => self.carry_up(room),
+            Act::ToRoom(room) => self.carry_down(room),
             Act::Order(n) => self.on_run(n, Run::take_order),
             Act::Ready(n) => self.on_run(n, Run::become_ready),
             Act::Read(n) => self.on_run(n, Run::read_one),
@@ -123,7 +123,7 @@ impl World {
         self.decide(room, RoomInput::Cancel { which: Which::Delivery(delivery), by, known, caller })
     }
 
-    fn to_global(&mut self, room: usize) -> Verdict {
+    fn carry_up(&mut self, room: usize) -> Verdict {
         let Some(message) = self.on_site(room, |site| site.up.pop_front()) else { return Ok(()) };
         let mut global = Global::clone(&self.global);
         let posts = global.handle(&room_id(room), message.clone(), self.now);
@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    fn to_room(&mut self, room: usize) -> Verdict {
+    fn carry_down(&mut self, room: usize) -> Verdict {
         match self.on_site(room, |site| site.down.pop_front()) {
             Some(message) => self.decide(room, RoomInput::Global(message)),
             None => Ok(()),

@@ -85,6 +85,8 @@ fn arrow(from: Stands, to: Stands) -> bool {
 
 pub(crate) type Verdict = Result<(), String>;
 
+/// An invariant that holds, or the words for how it was broken.
+#[allow(clippy::fn_params_excessive_bools, reason = "an assertion takes what it asserts")]
 pub(crate) fn must(holds: bool, broken: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { Err(broken()) }
 }

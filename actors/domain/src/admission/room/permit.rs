@@ -11,7 +11,7 @@ use crate::result::TurnResult;
 use crate::steering::{Route, SteerSupport};
 
 impl Turn<'_> {
-    pub(super) fn from_global(&mut self, message: FromGlobal) -> Result<(), IllegalMove> {
+    pub(super) fn hear_global(&mut self, message: FromGlobal) -> Result<(), IllegalMove> {
         match message {
             FromGlobal::Run(ticket, permit) => self.run(ticket, permit),
             FromGlobal::Permit(permit) => self.serve_oldest(permit),
