@@ -147,7 +147,8 @@ pub enum RoomInput {
     Gone(RunId),
     /// What anybody may do has changed.
     AuthorityChanged,
-    /// No admissions and no starts from now on.
+    /// No admissions and no starts from now on. The owner of the counts drains first: it would
+    /// give every permit that comes back to the same room again.
     Drain,
     /// Every run must stop: the service ends.
     StopRuns,

@@ -149,11 +149,11 @@ fn b28_b38_a_stalled_run_fails_and_its_slot_is_free_again() {
     assert_eq!(house.started, vec!["m1", "m2"]);
 }
 
-/// B29: stuck runs in one room leave the slots of the others.
+/// B29, B30: stuck runs and every waiting place taken in one room leave the slots of the others.
 #[test]
-fn b29_a_stuck_room_leaves_slots_to_the_others() {
+fn b29_b30_a_stuck_and_flooded_room_leaves_slots_to_the_others() {
     let mut house = House::new(Limits::default());
-    for n in 0..10 {
+    for n in 0..50 {
         house.say("stuck", &format!("guest{n}"), &format!("s{n}"));
     }
     house.say("b", "ann", "m1");

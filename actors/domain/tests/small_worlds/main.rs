@@ -119,8 +119,11 @@ fn i2_i5_cancels_in_flight_and_pending_pass_permits_on() {
 
 #[test]
 fn i3_i8_edits_replace_or_steer() {
-    let mut script =
-        Script::new([1, 1, 1]).says(0, Who::Ann, "a").says(0, Who::Ann, "b").edits(0, "a2", 2).edits(1, "b2", 1);
+    let mut script = Script::new([1, 1, 1])
+        .words(repeated(0, Who::Ann, "a", 2))
+        .says(0, Who::Ann, "b")
+        .edits(0, "a2", 2)
+        .edits(1, "b2", 1);
     script.habit = Habit::Reads;
     walk("edits", script);
 }
@@ -214,6 +217,5 @@ fn i4_i8_an_edit_that_wants_less_is_never_carried_by_more() {
         EditOf { words: 0, text: "a2", wanted: Some(Plan::Social), times: 1 },
         EditOf { words: 1, text: "b2", wanted: Some(Plan::Social), times: 1 },
     ];
-    script.habit = Habit::Reads;
     walk("edits that want less", script);
 }
