@@ -229,8 +229,23 @@ impl World {
         for run in self.runs.iter().filter(|run| !run.group_is_gone()) {
             let rows = self.store.rows.values().filter(|row| row.run == run.id).count();
             must(rows == 1, || format!("I5: the group of {} is there with {rows} permits", run.id))?;
+            if run.truth == Truth::Alive {
+                self.judge_steering(run)?;
+            }
         }
         Ok(())
+    }
+
+    /// A live run is given every joiner in the order they came, and asked for each that was cancelled.
+    fn judge_steering(&self, run: &Run) -> Verdict {
+        let mut joined = self.store.joiners(run.handoff);
+        let kept_back = joined.find(|joiner| !run.given.contains(&joiner.id));
+        must(kept_back.is_none(), || format!("I9: {kept_back:?} joined and was not handed over"))?;
+        let arrivals = run.given.iter().map(|joiner| self.store.records[joiner].arrival);
+        must(arrivals.is_sorted(), || format!("I6: {:?} were handed over out of order", run.given))?;
+        let over = run.given.iter().filter(|joiner| !is_live(&self.store.records[*joiner]));
+        let kept = over.filter(|joiner| !run.taken_back.contains(joiner)).count();
+        must(kept == 0, || format!("a cancelled joiner was not taken back from {}", run.id))
     }
 
     /// I5 and liveness, whenever no message is under way between rooms and counts.

@@ -85,6 +85,9 @@ pub(crate) struct Run {
     unread: Vec<HandoffId>,
     pub(crate) read: Vec<HandoffId>,
     handed: Vec<HandoffId>,
+    /// What the room ordered while it was alive, in order.
+    pub(crate) given: Vec<HandoffId>,
+    pub(crate) taken_back: Vec<HandoffId>,
     pub(crate) truth: Truth,
     group_gone: bool,
     ends: u8,
@@ -92,6 +95,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(id: RunId, room: usize, handoff: HandoffId, joiners: Vec<Joiner>) -> Self {
+        let given = joiners.iter().map(|joiner| joiner.handoff).collect();
         Self {
             id,
             room,
@@ -104,6 +108,8 @@ impl Run {
             unread: Vec::new(),
             read: Vec::new(),
             handed: Vec::new(),
+            given,
+            taken_back: Vec::new(),
             truth: Truth::Alive,
             group_gone: false,
             ends: 0,
@@ -145,9 +151,15 @@ impl Run {
 
     pub(crate) fn order(&mut self, order: Order) {
         // A machine that has ended takes nothing in, which the session tests hold.
-        if self.truth == Truth::Alive {
-            self.orders.push_back(order);
+        if self.truth != Truth::Alive {
+            return;
         }
+        match &order {
+            Order::Hand(joiner) => self.given.push(joiner.handoff),
+            Order::TakeBack(handoff) => self.taken_back.push(*handoff),
+            Order::Abort(_) => {}
+        }
+        self.orders.push_back(order);
     }
 
     pub(crate) fn take_order(&mut self) -> Result<(), String> {
