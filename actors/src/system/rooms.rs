@@ -153,9 +153,9 @@ impl Rooms {
     pub(crate) fn send(&self, room: &RoomId, body: RoomBody) {
         let sent = self.with(room, |entry| {
             let lease = Lease::take(&entry.leases);
-            entry.actor.cast(RoomMsg { body, lease })
+            entry.actor.cast(RoomMsg { body, lease }).is_ok()
         });
-        if !matches!(sent, Some(Ok(()))) {
+        if sent != Some(true) {
             tracing::debug!(%room, "a message to a room was dropped: admission is being rebuilt");
         }
     }

@@ -270,7 +270,7 @@ pub(crate) fn authority(standing: Standing) -> Authority {
             policy.machine_actors.insert(actor(Who::Ann));
         }
         Standing::Narrow => {}
-        Standing::Revoked => sources.revoked = BTreeSet::from([lane()]),
+        Standing::Revoked => sources.revoked = BTreeSet::from([transport()]),
     }
     let executor = |name| ExecutorName::parse(name).unwrap();
     let steer = if standing == Standing::Unsteered { SteerSupport::None } else { SteerSupport::Receipt };
