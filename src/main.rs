@@ -1,2 +1,79 @@
-//! x
-fn main() {}
+//! The `clankie` program: parse, dispatch, and end with the exit code that says how it went.
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clankie::cli::{self, Arguments, BenchCommand, ClientCommand, Command, Exit, Failure, Global};
+use clankie::compose::{self, Report};
+use clankie::config::{self, Environment, Sources};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // One provider for every TLS connection, before anything can open one. A second call is refused
+    // and changes nothing.
+    let _first = rustls::crypto::ring::default_provider().install_default();
+    let arguments = Arguments::parse();
+    let runtime = match tokio::runtime::Runtime::new().context("the runtime did not start") {
+        Ok(runtime) => runtime,
+        Err(error) => return failed(&error),
+    };
+    let code = runtime.block_on(dispatch(arguments));
+    // A read of standard input cannot be taken back; nobody waits for it.
+    runtime.shutdown_background();
+    code
+}
+
+async fn dispatch(arguments: Arguments) -> ExitCode {
+    let Arguments { global, command } = arguments;
+    let environment = Environment::of_process();
+    match command {
+        // The service has its own answer to signals: it drains.
+        Command::Serve { listen } => serve(&global, listen, environment).await,
+        Command::Demo => interruptible(started(compose::demo(global.state_dir.clone(), report(&global)))).await,
+        Command::Bench(BenchCommand::Admission) => {
+            interruptible(started(compose::bench_admission(report(&global)))).await
+        }
+        Command::Client(command) => interruptible(client(command, &global, &environment)).await,
+    }
+}
+
+async fn serve(global: &Global, listen: Option<String>, environment: Environment) -> ExitCode {
+    let sources = Sources { listen, ..global.sources(&environment) };
+    match config::load(&sources) {
+        Ok(loaded) => started(compose::serve(sources, loaded.config, say)).await,
+        Err(refused) => cli::report(&Failure::Config(refused), global).into(),
+    }
+}
+
+async fn client(command: ClientCommand, global: &Global, environment: &Environment) -> ExitCode {
+    match cli::run(command, global, environment).await {
+        Ok(()) => Exit::Done.into(),
+        Err(failure) => cli::report(&failure, global).into(),
+    }
+}
+
+async fn started(run: impl Future<Output = anyhow::Result<ExitCode>>) -> ExitCode {
+    run.await.unwrap_or_else(|error| failed(&error))
+}
+
+async fn interruptible(run: impl Future<Output = ExitCode>) -> ExitCode {
+    tokio::select! {
+        code = run => code,
+        // When the signal cannot be heard, the system's own answer to it stays in force.
+        Ok(()) = tokio::signal::ctrl_c() => Exit::Interrupted.into(),
+    }
+}
+
+fn report(global: &Global) -> Report {
+    if global.json { Report::Json } else { Report::Live }
+}
+
+fn failed(error: &anyhow::Error) -> ExitCode {
+    say(&format!("clankie: {error:#}"));
+    Exit::Failure.into()
+}
+
+#[allow(clippy::print_stderr, reason = "words go to standard error")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}

@@ -8,16 +8,27 @@ use clankie_domain::admission::Limits;
 use clankie_domain::admission::room::{Answer, Canceller, Which};
 use clankie_domain::grant::{GrantPolicy, Plan};
 use clankie_domain::handoff::{HandoffRecord, StateName};
-use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, LaneName, RoomId, TokenId};
+use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, LaneName, RoomId, RunId, TokenId};
 use clankie_domain::message::RoomMessage;
 use clankie_domain::principal::{Token, TokenKind, TokenRefused};
 use clankie_domain::receipt::Receipt;
-use clankie_domain::request::Request;
+use clankie_domain::request::{Minted, Request, Submission};
 use clankie_domain::session::Entry;
 use clankie_domain::time::Timestamp;
 
+use ractor::ActorRef;
+use tokio::sync::oneshot;
+
+use crate::digest;
 use crate::ports::{Clock, Executor, Ids};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
+use crate::system::authority::{NewToken, PrincipalsMsg};
+use crate::system::fatal::Fatal;
+use crate::system::hints::Hints;
+use crate::system::rooms::{RoomBody, Rooms, Unreachable};
+use crate::system::supervisor::{SupervisorMsg, Tickets};
+
+mod start;
 
 /// What the actors are given from outside.
 #[derive(Debug, Clone)]
@@ -58,6 +69,9 @@ pub enum Failure {
     /// The service is stopping.
     #[error("the service is stopping; retry the same delivery id after it is back")]
     ShuttingDown,
+    /// Admission is being rebuilt.
+    #[error("the service is starting again; retry the same delivery id in a moment")]
+    Restarting,
     /// Too many submits of that room are in flight.
     #[error("64 submits of this room are in flight; retry the same delivery id in a moment")]
     TooManyInFlight,
@@ -160,59 +174,107 @@ pub struct Stopped {
 /// The handle that everything outside holds. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Clankie {
-    _store: Store,
+    store: Store,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    limits: Limits,
+    executors: Arc<Vec<Arc<dyn Executor>>>,
+    hints: Hints,
+    rooms: Rooms,
+    tickets: Tickets,
+    principals: ActorRef<PrincipalsMsg>,
+    supervisor: ActorRef<SupervisorMsg>,
+    fatal: Fatal,
 }
 
-#[allow(unused_variables, clippy::unused_async, reason = "signatures ahead of their bodies")]
 impl Clankie {
     /// Loads, recovers and starts everything. Effects of recovery are durable before it returns.
     pub async fn start(store: Store, ports: Ports, settings: Settings) -> Result<Self, StartError> {
-        unimplemented!()
+        start::start(store, ports, settings).await
     }
+
     /// Admits, joins, answers or refuses one request. An answer of acceptance is durable.
     pub async fn submit(&self, request: Request) -> Result<Answer, Failure> {
-        unimplemented!()
+        let room = request.room.clone();
+        let submission = self.submission(request);
+        self.ask(&room, |reply| RoomBody::Submit(submission, reply)).await
     }
+
     /// Replaces the words of a delivery before its start, or joins them later.
     pub async fn edit(&self, request: Request) -> Result<Answer, Failure> {
-        unimplemented!()
+        let room = request.room.clone();
+        let submission = self.submission(request);
+        self.ask(&room, |reply| RoomBody::Edit(submission, reply)).await
     }
+
     /// Cancels a delivery or handoff of `room`.
     pub async fn cancel(&self, room: &RoomId, which: Which, by: Canceller) -> Result<Answer, Failure> {
-        unimplemented!()
+        self.ask(room, |reply| RoomBody::Cancel(which, by, reply)).await
     }
+
     /// Returns when the handoff has its result, or after `wait`.
     pub async fn wait_result(&self, handoff: HandoffId, wait: Duration) {
-        unimplemented!()
+        let ended = || match self.handoff(handoff) {
+            Ok(record) => record.is_none_or(|record| record.result().is_some()),
+            Err(_) => true,
+        };
+        self.hints.wait(handoff, wait, ended).await;
     }
+
     /// The durable receipt of a delivery.
     pub fn receipt(&self, room: &RoomId, delivery: &DeliveryId) -> Result<Option<Receipt>, Failure> {
-        unimplemented!()
+        Ok(self.store.snapshot()?.receipt(room, delivery)?)
     }
+
     /// One record.
     pub fn handoff(&self, id: HandoffId) -> Result<Option<HandoffRecord>, Failure> {
-        unimplemented!()
+        Ok(self.store.snapshot()?.handoff(id)?)
     }
+
     /// Records, newest first, with counts of the same snapshot.
     pub fn handoffs(&self, query: &HandoffQuery) -> Result<HandoffPage, Failure> {
-        unimplemented!()
+        let snapshot = self.store.snapshot()?;
+        Ok(HandoffPage {
+            handoffs: snapshot.handoffs(query)?,
+            tally: snapshot.tally()?,
+            limits: self.limits,
+            last_event: snapshot.last_event()?,
+            epoch: snapshot.epoch(),
+        })
     }
+
     /// Lines of a transcript after `after`, oldest first.
     pub fn transcript(&self, id: HandoffId, after: u64, limit: usize) -> Result<Vec<TranscriptLine>, Failure> {
-        unimplemented!()
+        Ok(self.store.snapshot()?.transcript(id, after, limit)?)
     }
+
     /// Returns when that transcript has a line after `after`, when the handoff ends, or after `wait`.
     pub async fn wait_transcript(&self, id: HandoffId, after: u64, wait: Duration) {
-        unimplemented!()
+        let mut changes = self.store.changes();
+        let more = async { while !self.has_line(id, after) && changes.changed().await.is_ok() {} };
+        // No line in time is an ordinary outcome.
+        let _ = tokio::time::timeout(wait, more).await;
     }
+
     /// What was said in a room after `after`, oldest first, with its place.
     pub fn messages(&self, room: &RoomId, after: u64, limit: usize) -> Result<Vec<(u64, RoomMessage)>, Failure> {
-        unimplemented!()
+        Ok(self.store.snapshot()?.messages(room, after, limit)?)
     }
+
+    /// Returns when something was said in that room after `after`, or after `wait`.
+    pub async fn wait_message(&self, room: &RoomId, after: u64, wait: Duration) {
+        let mut changes = self.store.changes();
+        let said = || self.messages(room, after, 1).map_or(true, |messages| !messages.is_empty());
+        let until_said = async { while !said() && changes.changed().await.is_ok() {} };
+        // Nothing having been said in time is an ordinary outcome.
+        let _ = tokio::time::timeout(wait, until_said).await;
+    }
+
     /// Every room in which anything is kept.
     pub fn rooms(&self) -> Result<Vec<RoomSummary>, Failure> {
-        unimplemented!()
+        Ok(self.store.snapshot()?.rooms()?)
     }
+
     /// Stores a token; the secret itself is only hashed.
     pub async fn create_token(
         &self,
@@ -221,34 +283,112 @@ impl Clankie {
         secret: &str,
         expires_at: Option<Timestamp>,
     ) -> Result<Result<Token, TokenRefused>, Failure> {
-        unimplemented!()
+        let id = TokenId(self.ids.uuid());
+        let new = NewToken { id, kind, name, secret_hash: digest::secret_hash(secret), expires_at };
+        self.principals(|reply| PrincipalsMsg::Create(new, reply)).await
     }
+
     /// The token of that id and secret, compared in constant time, if it stands.
     pub fn authenticate(&self, id: TokenId, secret: &str) -> Result<Option<Token>, Failure> {
-        unimplemented!()
+        let Some(token) = self.store.snapshot()?.token(id)? else { return Ok(None) };
+        if !digest::same_hash(&token.secret_hash, &digest::secret_hash(secret)) || !token.stands(self.clock.now()) {
+            return Ok(None);
+        }
+        // Noting the use is best effort: a stopped keeper must not refuse a right credential.
+        let _ = self.principals.cast(PrincipalsMsg::Used(id));
+        Ok(Some(token))
     }
+
     /// Every token, newest first.
     pub fn tokens(&self) -> Result<Vec<Token>, Failure> {
-        unimplemented!()
+        Ok(self.store.snapshot()?.tokens()?)
     }
+
     /// Revokes a token at once, in open waits too. `None` when there is no such token.
     pub async fn revoke_token(&self, id: TokenId) -> Result<Option<Token>, Failure> {
-        unimplemented!()
+        self.principals(|reply| PrincipalsMsg::Revoke(id, reply)).await
     }
+
     /// Puts other grants in force; affected runs are stopped.
-    pub async fn reload(&self, policy: GrantPolicy, routes: BTreeMap<Plan, ExecutorName>) -> Result<(), Failure> {
-        unimplemented!()
+    pub async fn reload(&self, policy: GrantPolicy, routes: BTreeMap<Plan, ExecutorName>) -> Result<(), StartError> {
+        let routes = start::routes(&routes, &self.executors)?;
+        let policy = start::with_room_tools(policy);
+        let done = self.principals(|reply| PrincipalsMsg::Reload(policy, routes, reply)).await;
+        done.map_err(|failure| StartError::Store(failure.to_string()))
     }
+
     /// `Err` with the reason once the store has stopped.
     pub fn health(&self) -> Result<(), Failure> {
-        unimplemented!()
+        Ok(self.store.health()?)
     }
+
     /// Resolves when the process must end: the store stopped or admission died twice.
     pub async fn failed(&self) -> String {
-        unimplemented!()
+        let (mut store, mut fatal) = (self.store.failed(), self.fatal.reason());
+        let gone = || "the service is gone".to_owned();
+        tokio::select! {
+            why = store.wait_for(Option::is_some) => why.ok().and_then(|why| why.clone()).unwrap_or_else(gone),
+            why = fatal.wait_for(Option::is_some) => why.ok().and_then(|why| why.clone()).unwrap_or_else(gone),
+        }
     }
+
     /// No new admissions and no starts from now on; returns when what ran has ended or was interrupted after `grace`.
     pub async fn stop(&self, grace: Duration) -> Stopped {
-        unimplemented!()
+        start::stop(self, grace).await
+    }
+
+    fn has_line(&self, id: HandoffId, after: u64) -> bool {
+        let ended = self.handoff(id).map(|record| record.is_none_or(|record| record.result().is_some()));
+        let line = self.transcript(id, after, 1).map(|lines| !lines.is_empty());
+        ended.unwrap_or(true) || line.unwrap_or(true)
+    }
+
+    fn submission(&self, request: Request) -> Submission {
+        let fingerprint = digest::fingerprint(&request);
+        let minted =
+            Minted { ticket: self.tickets.mint(), handoff: HandoffId(self.ids.uuid()), run: RunId(self.ids.uuid()) };
+        Submission { request, fingerprint, minted }
+    }
+
+    async fn ask(
+        &self,
+        room: &RoomId,
+        body: impl FnOnce(oneshot::Sender<Answer>) -> RoomBody,
+    ) -> Result<Answer, Failure> {
+        self.store.health()?;
+        let place = match self.rooms.admit(room) {
+            Ok(place) => place,
+            Err(Unreachable::Draining) => return Ok(Answer::ShuttingDown),
+            Err(Unreachable::Closed) => return Err(Failure::Restarting),
+            Err(Unreachable::Full) => return Err(Failure::TooManyInFlight),
+        };
+        let (reply, answer) = oneshot::channel();
+        self.rooms.send(room, body(reply));
+        let answer = answer.await;
+        drop(place);
+        answer.map_err(|_| match self.store.health() {
+            Err(stopped) => stopped.into(),
+            Ok(()) => Failure::Restarting,
+        })
+    }
+
+    async fn principals<T>(&self, message: impl FnOnce(oneshot::Sender<T>) -> PrincipalsMsg) -> Result<T, Failure> {
+        let (reply, answer) = oneshot::channel();
+        self.principals.cast(message(reply)).map_err(|_| Failure::ShuttingDown)?;
+        answer.await.map_err(|_| match self.store.health() {
+            Err(stopped) => stopped.into(),
+            Ok(()) => Failure::ShuttingDown,
+        })
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Failed(why) | StoreError::Storage(why) => Self::StoreUnavailable(why),
+            StoreError::Damaged { .. } | StoreError::DamagedLive { .. } | StoreError::Encoding(_) => {
+                Self::Damaged(error.to_string())
+            }
+        }
     }
 }

@@ -6,5 +6,13 @@ pub mod digest;
 mod front;
 pub mod ports;
 pub mod store;
+mod system;
 
 pub use front::*;
+
+/// Arms the crash points that the environment names in `FAILPOINTS`, for the life of the process.
+/// Without the feature `failpoints` there are none.
+pub fn arm_crash_points() {
+    #[cfg(feature = "failpoints")]
+    std::mem::forget(fail::FailScenario::setup());
+}

@@ -139,8 +139,8 @@ pub struct GrantPolicy {
 /// Whether the credential behind a transport still stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sources {
-    /// Lanes and accounts whose credential was revoked.
-    pub revoked: BTreeSet<LaneName>,
+    /// Lanes and accounts whose credential was revoked. Their names are not reused.
+    pub revoked: BTreeSet<Transport>,
 }
 
 /// The authority in force: policy, revoked sources and the epoch that names this combination.
@@ -170,7 +170,7 @@ pub enum Revoked {
 impl Authority {
     /// Resolves what `claim` may do now, or why nobody there is heard.
     pub fn resolve(&self, claim: &Claim) -> Result<Grant, Revoked> {
-        if self.sources.revoked.contains(&claim.transport.lane) {
+        if self.sources.revoked.contains(&claim.transport) {
             return Err(Revoked::Source);
         }
         if claim.transport.gateway == Gateway::Local && !self.policy.local_rooms.contains(&claim.room) {

@@ -1,5 +1,6 @@
 //! Who may call: the principals that hold tokens, and the rules for their names.
 
+use crate::grant::{Gateway, Transport};
 use crate::ids::{LaneName, TokenId};
 use crate::time::Timestamp;
 
@@ -107,6 +108,16 @@ pub enum TokenRefused {
 pub const TOKENS_MAX: usize = 1_000;
 
 impl Token {
+    /// The transport that the token speaks for, when rooms or actors carry its name.
+    pub fn transport(&self) -> Option<Transport> {
+        let gateway = match self.kind {
+            TokenKind::LaneText | TokenKind::LaneVoice => Gateway::Ingress,
+            TokenKind::Account => Gateway::Local,
+            TokenKind::Operator | TokenKind::Captain => return None,
+        };
+        Some(Transport { gateway, lane: self.name.clone() })
+    }
+
     /// Whether it is accepted at `now`.
     pub fn stands(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)

@@ -152,7 +152,7 @@ pub enum RunOutcome {
 pub enum ReadList {
     /// These and no others.
     Exactly(Vec<HandoffId>),
-    /// The session died without saying.
+    /// The session died, or was killed, without saying.
     Unknown,
 }
 
@@ -370,8 +370,8 @@ impl Session {
 
     fn grace_over(&mut self) -> Vec<SessionEffect> {
         let Some(why) = self.abort.take() else { return Vec::new() };
-        let read = ReadList::Exactly(self.steers.read());
-        let mut effects = self.end(RunOutcome::Stopped(why), read);
+        // It is killed before it said what it read: a steer that was read a moment ago must not run again.
+        let mut effects = self.end(RunOutcome::Stopped(why), ReadList::Unknown);
         effects.push(SessionEffect::Command(Command::Kill));
         effects
     }

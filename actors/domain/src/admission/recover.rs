@@ -59,6 +59,8 @@ pub fn recover(
     boot.end_running()?;
     boot.end_pending()?;
     boot.settle_joiners()?;
+    // What has just become owed is resolved again as well, or a second boot would end it.
+    boot.end_pending()?;
     Ok(boot.into_recovery(tickets))
 }
 

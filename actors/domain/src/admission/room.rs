@@ -147,7 +147,8 @@ pub enum RoomInput {
     Gone(RunId),
     /// What anybody may do has changed.
     AuthorityChanged,
-    /// No admissions and no starts from now on.
+    /// No admissions and no starts from now on. The owner of the counts drains first: it would
+    /// give every permit that comes back to the same room again.
     Drain,
     /// Every run must stop: the service ends.
     StopRuns,
@@ -301,7 +302,7 @@ impl Turn<'_> {
                 self.edit(submission, known, known_edit, caller)
             }
             RoomInput::Cancel { which, by, known, caller } => self.cancel(&which, &by, known, caller),
-            RoomInput::Global(message) => self.from_global(message),
+            RoomInput::Global(message) => self.hear_global(message),
             RoomInput::Ready(run) => self.progress(run, Step::Ready),
             RoomInput::Doing(run, line) => self.progress(run, Step::Doing(line)),
             RoomInput::Ended(run, end) => self.ended(run, end),

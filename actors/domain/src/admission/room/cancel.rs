@@ -72,9 +72,10 @@ impl Turn<'_> {
                 return true;
             }
             let flight = self.room.flights.remove(&ticket);
+            // Before the words behind it reserve, or they would find their own place taken.
+            self.tell_global(ToGlobal::Withdraw(ticket));
             self.release_held(flight, &Answer::Forgotten);
             self.reply(caller, Answer::Forgotten);
-            self.tell_global(ToGlobal::Withdraw(ticket));
             return true;
         }
         let holds = self

@@ -1,7 +1,8 @@
 //! A trigger was edited: before its start the words are replaced, later they join as a steer.
 
-use super::{Answer, Turn};
+use super::{Answer, Flight, Turn};
 use crate::admission::Change;
+use crate::grant::Grant;
 use crate::handoff::{IllegalMove, State, Step};
 use crate::ids::{Caller, DeliveryId, Fingerprint};
 use crate::receipt::Receipt;
@@ -23,7 +24,7 @@ impl Turn<'_> {
                 return Ok(());
             }
         };
-        if self.edit_in_flight(&edited, caller) {
+        if self.edit_in_flight(&edited, &grant, caller) {
             return Ok(());
         }
         if let Some(receipt) = known_edit {
@@ -55,29 +56,41 @@ impl Turn<'_> {
         } else if self.room.draining {
             self.reply(caller, Answer::ShuttingDown);
         } else {
-            self.admit(as_steer(edited), grant, caller)?;
+            let steer = as_steer(edited);
+            // The same edit may have come before and be in flight: one edited text is one delivery.
+            if !self.attach(&steer, caller) {
+                self.admit(steer, grant, caller)?;
+            }
         }
         Ok(())
     }
 
-    fn edit_in_flight(&mut self, edited: &Submission, caller: Caller) -> bool {
-        let delivery = &edited.request.delivery;
-        for flight in self.room.flights.values_mut() {
-            let held = flight.held.iter_mut().map(|held| (&mut held.submission, &mut held.callers));
-            let first = std::iter::once((&mut flight.submission, &mut flight.callers));
-            let Some((submission, callers)) = first.chain(held).find(|(s, _)| s.request.delivery == *delivery) else {
-                continue;
-            };
-            if submission.request.actor != edited.request.actor {
-                self.effects.push(super::Effect::Reply(caller, Answer::NotYours));
-                return true;
-            }
-            let minted = submission.minted;
-            *submission = Submission { minted, ..edited.clone() };
-            callers.push(caller);
+    /// Replaces the words of a try in flight. Under another grant than before they join nothing,
+    /// and nothing that was held under the old grant joins them (invariant I4).
+    fn edit_in_flight(&mut self, edited: &Submission, grant: &Grant, caller: Caller) -> bool {
+        let same = |other: &Submission| other.request.delivery == edited.request.delivery;
+        let is_here = |flight: &Flight| same(&flight.submission) || flight.held.iter().any(|h| same(&h.submission));
+        let Some(flight) = self.room.flights.values_mut().find(|flight| is_here(flight)) else { return false };
+        if flight.submission.request.actor != edited.request.actor {
+            self.reply(caller, Answer::NotYours);
             return true;
         }
-        false
+        let at = flight.held.iter().position(|held| same(&held.submission));
+        let (submission, held_grant, callers) = match at.and_then(|at| flight.held.get_mut(at)) {
+            Some(held) => (&mut held.submission, &mut held.grant, &mut held.callers),
+            None => (&mut flight.submission, &mut flight.grant, &mut flight.callers),
+        };
+        *submission = Submission { minted: submission.minted, ..edited.clone() };
+        callers.push(caller);
+        if *held_grant != *grant {
+            *held_grant = grant.clone();
+            let mut apart = flight.held.split_off(at.unwrap_or(0)).into_iter();
+            if let Some(alone) = at.and_then(|_| apart.next()) {
+                self.try_for_place(alone, Vec::new());
+            }
+            self.try_together(apart);
+        }
+        true
     }
 }
 

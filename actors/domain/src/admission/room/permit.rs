@@ -11,7 +11,7 @@ use crate::result::TurnResult;
 use crate::steering::{Route, SteerSupport};
 
 impl Turn<'_> {
-    pub(super) fn from_global(&mut self, message: FromGlobal) -> Result<(), IllegalMove> {
+    pub(super) fn hear_global(&mut self, message: FromGlobal) -> Result<(), IllegalMove> {
         match message {
             FromGlobal::Run(ticket, permit) => self.run(ticket, permit),
             FromGlobal::Permit(permit) => self.serve_oldest(permit),
@@ -77,9 +77,13 @@ impl Turn<'_> {
     pub(super) fn release_held(&mut self, flight: Option<Flight>, answer: &Answer) {
         let Some(Flight { callers, held, .. }) = flight else { return };
         self.reply_all(callers, answer);
-        let mut held = held.into_iter();
+        self.try_together(held.into_iter());
+    }
+
+    /// Words that were held together stay so: the first becomes a try and holds the others.
+    pub(super) fn try_together(&mut self, mut held: impl Iterator<Item = Held>) {
         if let Some(first) = held.next() {
-            self.try_for_place(first, held.collect::<Vec<Held>>());
+            self.try_for_place(first, held.collect());
         }
     }
 

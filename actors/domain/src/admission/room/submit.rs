@@ -115,7 +115,7 @@ impl Turn<'_> {
     }
 
     /// Attaches to a try under the same key, which shares whatever it gets.
-    fn attach(&mut self, submission: &Submission, caller: Caller) -> bool {
+    pub(super) fn attach(&mut self, submission: &Submission, caller: Caller) -> bool {
         let Some((fingerprint, callers)) = self.in_flight(submission) else { return false };
         if fingerprint == submission.fingerprint {
             callers.push(caller);

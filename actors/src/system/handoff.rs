@@ -1,0 +1,250 @@
+//! One run: starts the session, folds its events, and reports its end once.
+//!
+//! Nothing long runs here: the session is a task of its executor's, its events come back as
+//! messages, and a semaphore bounds how many may wait. Whatever a session says after its run
+//! ended is dropped.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clankie_domain::handoff::HandoffRecord;
+use clankie_domain::ids::HandoffId;
+use clankie_domain::session::{AbortReason, Command, Session, SessionEffect, SessionEvent, SessionInput};
+use clankie_domain::stall::TICK_MS;
+use clankie_domain::steering::Joiner;
+use ractor::{Actor, ActorProcessingErr, ActorRef};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::context;
+use super::room_admission::RoomPorts;
+use super::rooms::{RoomBody, Rooms};
+use super::tools::HostTools;
+use super::transcript::Transcript;
+use crate::ports::{EVENTS_IN_FLIGHT, EventSink, Executor, SessionHandle, SessionSpec};
+
+/// How long transcript lines may wait for more: nobody waits for them, and readers see them soon.
+const TRANSCRIPT_EVERY: Duration = Duration::from_millis(200);
+
+/// What a run hears.
+#[derive(Debug)]
+pub(crate) enum HandoffMsg {
+    /// The session said something; the permit bounds how much may wait.
+    Event(SessionEvent, OwnedSemaphorePermit),
+    /// One more joiner.
+    Hand(Joiner),
+    /// A joiner is taken back.
+    TakeBack(HandoffId),
+    /// The run must stop.
+    Abort(AbortReason),
+    /// The wall clock is looked at.
+    Tick,
+    /// An abort had its time.
+    GraceOver,
+    /// The session is gone.
+    Exited,
+    /// Transcript lines are written.
+    Flush,
+}
+
+/// What a run is started with.
+#[derive(Debug)]
+pub(crate) struct HandoffArgs {
+    pub(crate) record: Arc<HandoffRecord>,
+    pub(crate) joiners: Vec<Joiner>,
+}
+
+/// The actor: its ports.
+#[derive(Debug)]
+pub(crate) struct Handoff {
+    pub(crate) rooms: Rooms,
+    pub(crate) ports: Arc<RoomPorts>,
+}
+
+/// The actor's state: the machine of the run, and the ends of its session.
+#[derive(Debug)]
+pub(crate) struct Run {
+    record: Arc<HandoffRecord>,
+    session: Session,
+    handle: Option<SessionHandle>,
+    transcript: Transcript,
+}
+
+impl Actor for Handoff {
+    type Msg = HandoffMsg;
+    type State = Run;
+    type Arguments = HandoffArgs;
+
+    async fn pre_start(&self, _: ActorRef<HandoffMsg>, args: HandoffArgs) -> Result<Run, ActorProcessingErr> {
+        let HandoffArgs { record, joiners } = args;
+        let RoomPorts { stall_ms, output_max, .. } = *self.ports;
+        let session = Session::new(joiners, stall_ms, output_max, self.ports.clock.now());
+        let transcript = Transcript::new(record.id, self.ports.store.clone());
+        Ok(Run { record, session, handle: None, transcript })
+    }
+
+    async fn post_start(&self, myself: ActorRef<HandoffMsg>, run: &mut Run) -> Result<(), ActorProcessingErr> {
+        let name = run.record.executor.clone();
+        let executor = self.ports.executors.iter().find(|executor| Some(executor.name()) == name.as_ref());
+        match executor {
+            Some(executor) => self.start(&myself, Arc::clone(executor), run),
+            None => self.take(&myself, SessionInput::Exited, run),
+        }
+        myself.send_interval(Duration::from_millis(TICK_MS), || HandoffMsg::Tick);
+        Ok(())
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<HandoffMsg>,
+        message: HandoffMsg,
+        run: &mut Run,
+    ) -> Result<(), ActorProcessingErr> {
+        match message {
+            HandoffMsg::Event(event, _permit) => self.take(&myself, SessionInput::Event(event), run),
+            HandoffMsg::Hand(joiner) => self.take(&myself, SessionInput::Hand(joiner), run),
+            HandoffMsg::TakeBack(handoff) => self.take(&myself, SessionInput::TakeBack(handoff), run),
+            HandoffMsg::Abort(why) => self.take(&myself, SessionInput::Abort(why), run),
+            HandoffMsg::Tick => self.take(&myself, SessionInput::Tick, run),
+            HandoffMsg::GraceOver => {
+                self.take(&myself, SessionInput::GraceOver, run);
+                run.kill();
+            }
+            HandoffMsg::Flush => run.transcript.flush(self.ports.clock.now()),
+            HandoffMsg::Exited => {
+                self.take(&myself, SessionInput::Exited, run);
+                run.transcript.flush(self.ports.clock.now());
+                myself.stop(None);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Handoff {
+    fn start(&self, myself: &ActorRef<HandoffMsg>, executor: Arc<dyn Executor>, run: &mut Run) {
+        let (sink, events) = EventSink::channel();
+        let mut handle = executor.start(self.spec(&run.record), sink);
+        let (_, never) = oneshot::channel();
+        let gone = std::mem::replace(&mut handle.gone, never);
+        run.handle = Some(handle);
+        run.transcript.given(&run.record, self.ports.clock.now());
+        self.schedule_flush(myself);
+        let (rooms, room, id) = (self.rooms.clone(), run.record.room.clone(), run.record.run);
+        let actor = myself.clone();
+        self.ports.sessions.watch(async move {
+            forward(events, gone, &actor).await;
+            // A run whose actor died is reported by its death.
+            let _ = actor.cast(HandoffMsg::Exited);
+            rooms.send(&room, RoomBody::Gone(id));
+        });
+    }
+
+    fn spec(&self, record: &Arc<HandoffRecord>) -> SessionSpec {
+        SessionSpec {
+            run: record.run,
+            handoff: record.id,
+            room: record.room.clone(),
+            delivery: record.delivery.clone(),
+            actor: record.actor.clone(),
+            actor_name: record.actor_name.clone(),
+            source: record.source,
+            grant: record.grant.clone(),
+            request: record.request.clone(),
+            attachments: record.attachments.clone(),
+            context: context::quotes(&self.ports.store, record),
+            tools: Arc::new(HostTools::new(Arc::clone(record), Arc::clone(&self.ports))),
+        }
+    }
+
+    fn take(&self, myself: &ActorRef<HandoffMsg>, input: SessionInput, run: &mut Run) {
+        let now = self.ports.clock.now();
+        for effect in run.session.step(input, now) {
+            match effect {
+                SessionEffect::Command(command) => run.command(command),
+                SessionEffect::Ready => self.rooms.send(&run.record.room, RoomBody::Ready(run.record.run)),
+                SessionEffect::Doing(line) => {
+                    self.rooms.send(&run.record.room, RoomBody::Doing(run.record.run, line));
+                }
+                SessionEffect::StartGrace => {
+                    myself.send_after(self.ports.stop_grace, || HandoffMsg::GraceOver);
+                }
+                SessionEffect::Transcript(entry) => {
+                    if run.transcript.push(entry, now) {
+                        self.schedule_flush(myself);
+                    }
+                }
+                SessionEffect::Ended(end) => {
+                    run.transcript.ended(&end, now);
+                    run.transcript.flush(self.ports.clock.now());
+                    self.rooms.send(&run.record.room, RoomBody::Ended(run.record.run, end));
+                    run.close();
+                    myself.send_after(self.ports.stop_grace, || HandoffMsg::GraceOver);
+                }
+            }
+        }
+    }
+
+    fn schedule_flush(&self, myself: &ActorRef<HandoffMsg>) {
+        myself.send_after(TRANSCRIPT_EVERY, || HandoffMsg::Flush);
+    }
+}
+
+impl Run {
+    fn command(&mut self, command: Command) {
+        if command == Command::Kill {
+            self.kill();
+            return;
+        }
+        let Some(handle) = &self.handle else { return };
+        match handle.commands.try_send(command) {
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => {}
+            // More commands than joiners can cause: the session does not listen any more.
+            Err(mpsc::error::TrySendError::Full(_)) => self.kill(),
+        }
+    }
+
+    /// No more commands; a session that waits for one sees its channel closed.
+    fn close(&mut self) {
+        if let Some(handle) = &mut self.handle {
+            let (closed, _) = mpsc::channel(1);
+            handle.commands = closed;
+        }
+    }
+
+    fn kill(&mut self) {
+        if let Some(handle) = &self.handle {
+            handle.kill.pull();
+        }
+    }
+}
+
+/// Brings a session's events to its run, at most [`EVENTS_IN_FLIGHT`] ahead of it, and returns when
+/// the session is gone and everything that it said before is on its way.
+async fn forward(
+    mut events: mpsc::Receiver<SessionEvent>,
+    mut gone: oneshot::Receiver<()>,
+    actor: &ActorRef<HandoffMsg>,
+) {
+    let room = Arc::new(Semaphore::new(EVENTS_IN_FLIGHT));
+    let mut left = false;
+    loop {
+        tokio::select! {
+            biased;
+            // Resolved by value or by drop: either way nothing of the session is left.
+            _ = &mut gone, if !left => {
+                left = true;
+                events.close();
+            }
+            event = events.recv() => {
+                let Some(event) = event else { break };
+                let Ok(permit) = Arc::clone(&room).acquire_owned().await else { break };
+                if actor.cast(HandoffMsg::Event(event, permit)).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    if !left {
+        let _ = gone.await;
+    }
+}

@@ -1,0 +1,227 @@
+//! One room's actor: read, commit, cast. It handles no further message while its own commit is
+//! pending, and it makes every write to its room's records.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clankie_domain::admission::room::{Answer, Context, Effect, Room, RoomInput, Which, edit_key};
+use clankie_domain::ids::{Caller, DeliveryId, RoomId, RunId};
+use clankie_domain::receipt::Receipt;
+use clankie_domain::session::{ReadList, RunEnd, RunOutcome};
+use clankie_domain::{handoff::Usage, result::FailCode};
+use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
+use tokio::sync::oneshot;
+
+use super::authority::AuthorityView;
+use super::failpoint::{self, Side};
+use super::handoff::{Handoff, HandoffArgs, HandoffMsg};
+use super::hints::Hints;
+use super::rooms::{Lease, RoomBody, RoomMsg, Rooms};
+use super::sessions::Sessions;
+use crate::ports::{Clock, Executor};
+use crate::store::{Store, StoreError, Txn};
+
+/// What every room's actor and its handoffs are given.
+#[derive(Debug)]
+pub(crate) struct RoomPorts {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) authority: AuthorityView,
+    pub(crate) executors: Vec<Arc<dyn Executor>>,
+    pub(crate) hints: Hints,
+    pub(crate) sessions: Sessions,
+    pub(crate) reactions: Vec<String>,
+    pub(crate) stall_ms: u64,
+    pub(crate) output_max: u64,
+    pub(crate) stop_grace: Duration,
+}
+
+/// The actor: its ports.
+#[derive(Debug)]
+pub(crate) struct RoomAdmission {
+    pub(crate) id: RoomId,
+    pub(crate) rooms: Rooms,
+    pub(crate) ports: Arc<RoomPorts>,
+}
+
+/// The actor's state: the machine, and the live ends that its effects name.
+#[derive(Debug)]
+pub(crate) struct RoomState {
+    room: Room,
+    callers: BTreeMap<Caller, oneshot::Sender<Answer>>,
+    next_caller: u64,
+    runs: BTreeMap<RunId, ActorRef<HandoffMsg>>,
+    run_of: BTreeMap<ActorId, RunId>,
+}
+
+impl Actor for RoomAdmission {
+    type Msg = RoomMsg;
+    type State = RoomState;
+    type Arguments = Room;
+
+    async fn pre_start(&self, _: ActorRef<RoomMsg>, room: Room) -> Result<RoomState, ActorProcessingErr> {
+        let (callers, runs, run_of) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Ok(RoomState { room, callers, next_caller: 0, runs, run_of })
+    }
+
+    async fn handle(
+        &self,
+        myself: ActorRef<RoomMsg>,
+        message: RoomMsg,
+        state: &mut RoomState,
+    ) -> Result<(), ActorProcessingErr> {
+        let RoomMsg { body, lease } = message;
+        match self.input(body, state) {
+            Ok(input) => self.step(&myself, input, state, &lease).await?,
+            Err(stopped) => tracing::warn!(room = %self.id, error = %stopped, "a message was not handled"),
+        }
+        drop(lease);
+        if state.room.is_idle() && state.runs.is_empty() && self.rooms.end_if_unleased(&self.id, &myself) {
+            myself.stop(None);
+        }
+        Ok(())
+    }
+
+    async fn handle_supervisor_evt(
+        &self,
+        _: ActorRef<RoomMsg>,
+        event: SupervisionEvent,
+        state: &mut RoomState,
+    ) -> Result<(), ActorProcessingErr> {
+        let cell = match event {
+            SupervisionEvent::ActorTerminated(cell, ..) => cell,
+            SupervisionEvent::ActorFailed(cell, why) => {
+                tracing::warn!(room = %self.id, error = %why, "a handoff's actor died");
+                cell
+            }
+            SupervisionEvent::ActorStarted(_) | SupervisionEvent::ProcessGroupChanged(_) => return Ok(()),
+        };
+        if let Some(run) = state.run_of.remove(&cell.get_id()) {
+            state.runs.remove(&run);
+            // Supervision overtakes the queue, in which the run's own report may stand: this goes behind it.
+            self.rooms.send(&self.id, RoomBody::Ended(run, died()));
+        }
+        Ok(())
+    }
+}
+
+impl RoomAdmission {
+    /// Reads what the machine needs beside the message.
+    fn input(&self, body: RoomBody, state: &mut RoomState) -> Result<RoomInput, StoreError> {
+        Ok(match body {
+            RoomBody::Submit(submission, reply) => {
+                let known = self.receipt(&submission.request.delivery)?;
+                RoomInput::Submit { submission, known, caller: state.caller(reply) }
+            }
+            RoomBody::Edit(submission, reply) => {
+                let known = self.receipt(&submission.request.delivery)?;
+                let key = edit_key(&submission.request.delivery, submission.fingerprint);
+                let known_edit = self.receipt(&key)?;
+                RoomInput::Edit { submission, known, known_edit, caller: state.caller(reply) }
+            }
+            RoomBody::Cancel(which, by, reply) => {
+                let known = match &which {
+                    Which::Delivery(delivery) => self.receipt(delivery)?,
+                    Which::Handoff(id) => self.ports.store.snapshot()?.handoff(*id)?.map(|record| record.receipt()),
+                };
+                RoomInput::Cancel { which, by, known, caller: state.caller(reply) }
+            }
+            RoomBody::Global(message) => RoomInput::Global(message),
+            RoomBody::Ready(run) => RoomInput::Ready(run),
+            RoomBody::Doing(run, line) => RoomInput::Doing(run, line),
+            RoomBody::Ended(run, end) => RoomInput::Ended(run, end),
+            RoomBody::Gone(run) => RoomInput::Gone(run),
+            RoomBody::AuthorityChanged => RoomInput::AuthorityChanged,
+            RoomBody::Drain => RoomInput::Drain,
+            RoomBody::StopRuns => RoomInput::StopRuns,
+        })
+    }
+
+    fn receipt(&self, delivery: &DeliveryId) -> Result<Option<Receipt>, StoreError> {
+        self.ports.store.snapshot()?.receipt(&self.id, delivery)
+    }
+
+    /// Decide, commit, act. A commit that failed is no refusal: its callers hear that the outcome is unknown.
+    async fn step(
+        &self,
+        myself: &ActorRef<RoomMsg>,
+        input: RoomInput,
+        state: &mut RoomState,
+        lease: &Lease,
+    ) -> Result<(), ActorProcessingErr> {
+        let step = failpoint::step_of(&input);
+        let authority = self.ports.authority.current();
+        let ctx = Context { now: self.ports.clock.now(), authority: &authority };
+        let decision = state.room.decide(input, ctx)?;
+        if !decision.changes.is_empty() {
+            failpoint::hit(step, Side::Before);
+            if let Err(stopped) = self.ports.store.commit(Txn::changes(decision.changes)).await {
+                tracing::error!(room = %self.id, step, error = %stopped, "a commit failed; the service stops");
+                state.callers.clear();
+                return Ok(());
+            }
+            failpoint::hit(step, Side::After);
+        }
+        state.room = decision.next;
+        for effect in decision.effects {
+            self.act(myself, effect, state, lease).await?;
+        }
+        Ok(())
+    }
+
+    async fn act(
+        &self,
+        myself: &ActorRef<RoomMsg>,
+        effect: Effect,
+        state: &mut RoomState,
+        lease: &Lease,
+    ) -> Result<(), ActorProcessingErr> {
+        match effect {
+            Effect::Global(message) => self.rooms.tell_global(&self.id, message, lease),
+            Effect::Reply(caller, answer) => {
+                if let Some(reply) = state.callers.remove(&caller) {
+                    // The caller may have gone; its delivery id brings the answer back.
+                    let _ = reply.send(answer);
+                }
+            }
+            Effect::StartRun { record, permit: _, joiners } => {
+                let run = record.run;
+                let args = HandoffArgs { record, joiners };
+                let handler = Handoff { rooms: self.rooms.clone(), ports: Arc::clone(&self.ports) };
+                let (actor, _) = Actor::spawn_linked(None, handler, args, myself.get_cell()).await?;
+                state.run_of.insert(actor.get_id(), run);
+                state.runs.insert(run, actor);
+            }
+            Effect::Steer(run, joiner) => state.tell(run, HandoffMsg::Hand(joiner)),
+            Effect::CancelSteer(run, handoff) => state.tell(run, HandoffMsg::TakeBack(handoff)),
+            Effect::Abort(run, why) => state.tell(run, HandoffMsg::Abort(why)),
+            Effect::ResultReady(handoff) => self.ports.hints.wake(handoff),
+        }
+        Ok(())
+    }
+}
+
+/// The end of a run that died without a report. One that did report has no use for it.
+fn died() -> RunEnd {
+    let outcome = RunOutcome::Failed(FailCode::ExecutorFailed);
+    RunEnd { outcome, read: ReadList::Unknown, usage: Usage::default() }
+}
+
+impl RoomState {
+    fn caller(&mut self, reply: oneshot::Sender<Answer>) -> Caller {
+        let caller = Caller(self.next_caller);
+        self.next_caller += 1;
+        self.callers.insert(caller, reply);
+        caller
+    }
+
+    /// Tells a run. One that is gone has reported its end, or its death is on its way here.
+    fn tell(&self, run: RunId, message: HandoffMsg) {
+        if let Some(actor) = self.runs.get(&run)
+            && actor.cast(message).is_err()
+        {
+            tracing::debug!(%run, "a run was told something after its end");
+        }
+    }
+}

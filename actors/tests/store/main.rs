@@ -1,0 +1,22 @@
+//! The store, driven through its own interface and looked at from outside, on the disk.
+
+#[cfg(test)]
+mod commit;
+#[cfg(test)]
+mod disk;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod history;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod power_cut;
+#[cfg(test)]
+mod raw;
+#[cfg(test)]
+mod retention;
+#[cfg(test)]
+mod roundtrip;
+#[cfg(test)]
+mod world;

@@ -1,0 +1,25 @@
+//! Log lines go to standard error, as text or as one JSON object a line.
+
+use std::io::IsTerminal;
+
+use anyhow::Context;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Log, LogFormat};
+
+/// Begins to log. A second call in one process changes nothing.
+pub(super) fn begin(log: &Log) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&log.filter).with_context(|| {
+        format!("log.filter: {:?} is no filter; write for example \"info\" or \"warn,clankie=debug\"", log.filter)
+    })?;
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).with_ansi(colours);
+    let begun = match log.format {
+        LogFormat::Text => lines.try_init(),
+        LogFormat::Json => lines.json().try_init(),
+    };
+    if begun.is_err() {
+        tracing::debug!("logging had begun already");
+    }
+    Ok(())
+}

@@ -1,0 +1,194 @@
+//! One session of the demo agent: a queue of directives and the reply that grows by the line.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use clankie_actors::ports::SessionSpec;
+use clankie_domain::request::Source;
+use clankie_domain::result::Approval;
+use clankie_domain::session::{Outcome, Reply, SessionEvent, ToolPhase};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::LOOK_EVERY;
+use super::directive::{Complaint, Directive, script};
+use crate::executors::inbox::{Inbox, Stop};
+use crate::executors::{detail, heard};
+
+/// What the transcript says about who answers.
+const NO_MODEL: &str = "This is the demo agent. It is no language model: it repeats the request and obeys directives.";
+/// Bytes of one piece of `!spew`: small enough that memory stays flat, large enough to be quick.
+const SPEW_CHUNK: u64 = 16 * 1024;
+
+/// How one directive leaves the session.
+enum Then {
+    GoOn,
+    End(Outcome),
+    Die,
+}
+
+/// How the agent replies when it is done.
+enum Manner {
+    Aloud,
+    Silently,
+}
+
+pub(super) struct Agent {
+    spec: SessionSpec,
+    inbox: Inbox,
+    queue: VecDeque<Result<Directive, Complaint>>,
+    reply: Vec<String>,
+    manner: Manner,
+    /// Steers read since the last `!wait-steer`: one that came first ends it at once.
+    fresh: usize,
+    calls: u32,
+}
+
+impl Agent {
+    pub(super) fn new(spec: SessionSpec, inbox: Inbox) -> Self {
+        let (queue, reply) = (VecDeque::new(), Vec::new());
+        Self { spec, inbox, queue, reply, manner: Manner::Aloud, fresh: 0, calls: 0 }
+    }
+
+    pub(super) async fn run(mut self) {
+        match self.turn().await {
+            Ok(Then::Die) => {}
+            Ok(Then::End(outcome)) => self.inbox.settle(Ok(outcome)).await,
+            Ok(Then::GoOn) => {
+                let outcome = self.finished();
+                self.inbox.settle(Ok(outcome)).await;
+            }
+            Err(stop) => self.inbox.settle(Err(stop)).await,
+        }
+    }
+
+    /// Obeys until nothing is left: `GoOn` means that the last look found no steer either.
+    async fn turn(&mut self) -> Result<Then, Stop> {
+        self.inbox.say(SessionEvent::Ready).await?;
+        self.inbox.note(NO_MODEL).await?;
+        self.open().await?;
+        loop {
+            self.inbox.look().await?;
+            self.read_steers().await?;
+            let Some(step) = self.queue.pop_front() else { return Ok(Then::GoOn) };
+            match self.obey(step).await? {
+                Then::GoOn => {}
+                end @ (Then::End(_) | Then::Die) => return Ok(end),
+            }
+        }
+    }
+
+    /// An answer that wakes its source is data: nothing in it is obeyed.
+    async fn open(&mut self) -> Result<(), Stop> {
+        match self.spec.source {
+            Source::Continuation => {
+                let answer = format!("demo: answered: {}", self.spec.request.trim());
+                self.line(answer).await
+            }
+            Source::Text | Source::Voice => {
+                let script = script(&self.spec.request);
+                self.queue.extend(script.steps);
+                self.line(format!("demo: {}", script.words).trim_end().to_owned()).await
+            }
+        }
+    }
+
+    async fn read_steers(&mut self) -> Result<(), Stop> {
+        for joiner in self.inbox.read().await? {
+            self.fresh += 1;
+            let script = script(&joiner.text);
+            self.queue.extend(script.steps);
+            if !script.words.is_empty() {
+                self.line(script.words).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn obey(&mut self, step: Result<Directive, Complaint>) -> Result<Then, Stop> {
+        let directive = match step {
+            Ok(directive) => directive,
+            Err(complaint) => {
+                self.inbox.note(complaint.to_string()).await?;
+                self.line(complaint.to_string()).await?;
+                return Ok(Then::GoOn);
+            }
+        };
+        match directive {
+            Directive::Sleep(time) => self.wait(time, |_| false).await?,
+            Directive::WaitSteer(time) => {
+                self.wait(time, |agent| agent.fresh > 0).await?;
+                self.fresh = 0;
+            }
+            Directive::Say(text) => self.line(text).await?,
+            Directive::Silent => self.manner = Manner::Silently,
+            Directive::Spew(bytes) => self.spew(bytes).await?,
+            Directive::Tool { name, arguments } => self.call(&name, arguments).await?,
+            Directive::Hang => return Err(self.inbox.deaf().await),
+            Directive::Fail(code) => return Ok(Then::End(Outcome::Failed(code))),
+            Directive::Approval(prompt) => return Ok(Then::End(waiting(prompt))),
+            Directive::Exit => return Ok(Then::Die),
+        }
+        Ok(Then::GoOn)
+    }
+
+    /// Waits, and reads steers as it does, until the time is over or there is enough.
+    async fn wait(&mut self, time: Duration, enough: impl Fn(&Self) -> bool) -> Result<(), Stop> {
+        let end = Instant::now() + time;
+        while !enough(self) && Instant::now() < end {
+            let look = (Instant::now() + LOOK_EVERY).min(end);
+            self.inbox.meanwhile(tokio::time::sleep_until(look)).await?;
+            self.read_steers().await?;
+        }
+        Ok(())
+    }
+
+    async fn spew(&mut self, bytes: u64) -> Result<(), Stop> {
+        let mut left = bytes;
+        while left > 0 {
+            let size = left.min(SPEW_CHUNK);
+            left -= size;
+            let text = "x".repeat(usize::try_from(size).unwrap_or(0));
+            let id = self.next_call();
+            self.tool(&id, "spew", ToolPhase::Began, String::new()).await?;
+            self.tool(&id, "spew", ToolPhase::Ended, text).await?;
+            self.inbox.look().await?;
+        }
+        Ok(())
+    }
+
+    async fn call(&mut self, name: &str, arguments: Value) -> Result<(), Stop> {
+        let id = self.next_call();
+        self.tool(&id, name, ToolPhase::Began, detail(&arguments.to_string())).await?;
+        let tools = std::sync::Arc::clone(&self.spec.tools);
+        let reply = self.inbox.meanwhile(tools.call(&id, name, arguments)).await?;
+        self.tool(&id, name, ToolPhase::Ended, heard(reply)).await
+    }
+
+    fn next_call(&mut self) -> String {
+        self.calls += 1;
+        format!("demo-{}", self.calls)
+    }
+
+    async fn tool(&self, id: &str, name: &str, phase: ToolPhase, detail: String) -> Result<(), Stop> {
+        self.inbox.say(SessionEvent::Tool { id: id.to_owned(), name: name.to_owned(), phase, detail }).await
+    }
+
+    async fn line(&mut self, line: String) -> Result<(), Stop> {
+        let first = self.reply.is_empty();
+        let more = if first { line.clone() } else { format!("\n{line}") };
+        self.reply.push(line);
+        self.inbox.say(SessionEvent::Text(more)).await
+    }
+
+    fn finished(&self) -> Outcome {
+        Outcome::Completed(match self.manner {
+            Manner::Silently => Reply::Silent,
+            Manner::Aloud => Reply::Text { text: self.reply.join("\n"), media: Vec::new() },
+        })
+    }
+}
+
+fn waiting(prompt: String) -> Outcome {
+    Outcome::Completed(Reply::WaitingUser { prompt, approval: Approval::Required })
+}

@@ -1,0 +1,289 @@
+//! Bearer tokens: their grammar, and who calls.
+//!
+//! `clk_<kind>_<id>_<secret>`: the id finds the row, the secret is compared there in constant
+//! time. Cookies are never read. A refusal says nothing about which part was wrong.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, FromRef, FromRequestParts};
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, HeaderValue, ORIGIN};
+use axum::http::request::Parts;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clankie_actors::Clankie;
+use clankie_domain::ids::TokenId;
+use clankie_domain::principal::{Token, TokenKind};
+use uuid::Uuid;
+
+use super::attempts::{Attempts, From, Verdict};
+use super::problem::{Problem, Reason};
+
+/// Random bytes of a secret: 256 bits.
+const SECRET_BYTES: usize = 32;
+/// What they are as base64url without padding.
+const SECRET_CHARS: usize = 43;
+/// A UUID without hyphens.
+const ID_CHARS: usize = 32;
+
+/// The secret half of a token. It is never printed by accident.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A fresh one from the system's randomness.
+    pub fn fresh() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; SECRET_BYTES];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
+    /// The secret itself, for hashing and for showing it once.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        (text.len() == SECRET_CHARS && text.bytes().all(legal)).then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// A whole token as its holder has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// What it says that it speaks for; the stored row decides.
+    pub kind: TokenKind,
+    /// Which row.
+    pub id: TokenId,
+    /// What is compared there.
+    pub secret: Secret,
+}
+
+impl Credential {
+    /// Reads `clk_<kind>_<id>_<secret>`; `None` when it is none, without saying why.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(4, '_');
+        let (prefix, tag, id) = (parts.next()?, parts.next()?, parts.next()?);
+        let secret = Secret::parse(parts.next()?)?;
+        let kind = TokenKind::ALL.into_iter().find(|kind| kind.tag() == tag)?;
+        let hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
+        if prefix != "clk" || id.len() != ID_CHARS || !id.bytes().all(hex) {
+            return None;
+        }
+        Some(Self { kind, id: TokenId(Uuid::try_parse(id).ok()?), secret })
+    }
+
+    /// The token as text, to be shown once.
+    pub fn expose(&self) -> String {
+        format!("clk_{}_{}_{}", self.kind.tag(), self.id.0.simple(), self.secret.expose())
+    }
+
+    fn from_header(value: &HeaderValue) -> Option<Self> {
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| Self::parse(token))?
+    }
+}
+
+/// The way in that every surface shares: the actors, and how often an address guessed.
+#[derive(Debug, Clone)]
+pub struct Access {
+    clankie: Clankie,
+    attempts: Arc<Attempts>,
+}
+
+impl Access {
+    /// One for the whole service: guesses at one surface count at all.
+    pub fn new(clankie: Clankie, attempts: Arc<Attempts>) -> Self {
+        Self { clankie, attempts }
+    }
+
+    /// The actors.
+    pub fn clankie(&self) -> &Clankie {
+        &self.clankie
+    }
+
+    fn caller(&self, parts: &Parts) -> Result<Caller, Problem> {
+        if !parts.headers.contains_key(AUTHORIZATION) {
+            return Err(Problem::new(Reason::Unauthorized));
+        }
+        let standing = match presented(&parts.headers) {
+            Some(credential) => self.standing(&credential)?.map(|token| Caller { token, credential }),
+            None => None,
+        };
+        standing.ok_or_else(|| refusal(self.attempts.wrong(origin(parts))))
+    }
+
+    fn standing(&self, credential: &Credential) -> Result<Option<Token>, Problem> {
+        let token = self.clankie.authenticate(credential.id, credential.secret.expose())?;
+        Ok(token.filter(|token| token.kind == credential.kind))
+    }
+}
+
+/// The one credential of a request; two are none.
+fn presented(headers: &HeaderMap) -> Option<Credential> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let first = values.next()?;
+    if values.next().is_some() { None } else { Credential::from_header(first) }
+}
+
+/// Where a request came from. Headers of proxies are not believed.
+fn origin(parts: &Parts) -> From {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip().to_canonical());
+    let browser = parts.headers.contains_key(ORIGIN);
+    match peer {
+        Some(address) if address.is_loopback() && !browser => From::Loopback,
+        Some(_) | None => From::Peer(peer),
+    }
+}
+
+fn refusal(verdict: Verdict) -> Problem {
+    match verdict {
+        Verdict::Wrong => Problem::new(Reason::Unauthorized),
+        Verdict::Locked { seconds } => Problem::new(Reason::TooManyAttempts).after(seconds),
+    }
+}
+
+/// Who calls: a token that stood when the request came.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    token: Token,
+    credential: Credential,
+}
+
+impl Caller {
+    /// The token.
+    pub fn token(&self) -> &Token {
+        &self.token
+    }
+
+    /// Refuses every kind but these, without detail.
+    pub fn only(&self, kinds: &[TokenKind]) -> Result<(), Problem> {
+        if kinds.contains(&self.token.kind) { Ok(()) } else { Err(Problem::new(Reason::Forbidden)) }
+    }
+
+    /// Refuses a caller whose token was revoked or expired since.
+    pub fn still_stands(&self, access: &Access) -> Result<(), Problem> {
+        match access.standing(&self.credential)? {
+            Some(_) => Ok(()),
+            None => Err(Problem::new(Reason::Unauthorized)),
+        }
+    }
+}
+
+impl<S> FromRequestParts<S> for Caller
+where
+    S: Send + Sync,
+    Access: FromRef<S>,
+{
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        Access::from_ref(state).caller(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    fn credential(kind: TokenKind) -> Credential {
+        Credential { kind, id: TokenId(Uuid::from_u128(0xa1)), secret: Secret::fresh().unwrap() }
+    }
+
+    #[test]
+    fn every_kind_reads_back_whatever_its_secret_holds() {
+        for kind in TokenKind::ALL {
+            for _ in 0..64 {
+                let token = credential(kind);
+                assert_eq!(Credential::parse(&token.expose()), Some(token));
+            }
+        }
+        let scored = Secret::parse(&"_-".repeat(22)[..43]).unwrap();
+        let token = Credential { secret: scored, ..credential(TokenKind::LaneText) };
+        assert_eq!(Credential::parse(&token.expose()), Some(token));
+    }
+
+    #[test]
+    fn nothing_beside_the_grammar_is_a_token() {
+        let good = credential(TokenKind::Operator).expose();
+        let (id, secret) = (&good[13..45], &good[46..]);
+        let wrong = [
+            String::new(),
+            "clk".into(),
+            good.replacen("clk", "CLK", 1),
+            good.replacen("operator", "Operator", 1),
+            good.replacen("operator", "owner", 1),
+            good.replacen("operator", "lane-text", 1),
+            good.replacen(id, &id.to_uppercase(), 1),
+            good.replacen(id, &Uuid::from_u128(0xa1).to_string(), 1),
+            good.replacen(id, &id[1..], 1),
+            good[..good.len() - 1].to_owned(),
+            format!("{good}A"),
+            format!("{good}="),
+            format!("{good}\n"),
+            format!(" {good}"),
+            good.replacen(secret, &"+".repeat(43), 1),
+            good.replacen(secret, &format!("{}A", "ä".repeat(21)), 1),
+        ];
+        for text in wrong {
+            assert_eq!(Credential::parse(&text), None, "{text:?}");
+        }
+    }
+
+    fn presents(values: &[&str]) -> bool {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+        }
+        presented(&headers).is_some()
+    }
+
+    #[test]
+    fn one_bearer_header_is_a_credential_and_nothing_else_is() {
+        let good = credential(TokenKind::Account).expose();
+        assert!(presents(&[&format!("Bearer {good}")]));
+        assert!(presents(&[&format!("bearer {good}")]));
+        for value in [good.clone(), format!("Basic {good}"), format!("Bearer  {good}"), format!("Bearer {good} x")] {
+            assert!(!presents(&[&value]), "{value:?}");
+        }
+        let twice = format!("Bearer {good}");
+        assert!(!presents(&[&twice, &twice]));
+        assert!(!presents(&[]));
+    }
+
+    #[test]
+    fn a_secret_is_not_printed_by_accident() {
+        let token = credential(TokenKind::Captain);
+        assert!(!format!("{token:?}").contains(token.secret.expose()));
+    }
+
+    fn came_from(peer: &str, origin_header: Option<&str>) -> From {
+        let mut request = Request::get("/").header("x-forwarded-for", "203.0.113.9");
+        if let Some(value) = origin_header {
+            request = request.header(ORIGIN, value);
+        }
+        let mut parts = request.body(()).unwrap().into_parts().0;
+        parts.extensions.insert(ConnectInfo::<SocketAddr>(peer.parse().unwrap()));
+        origin(&parts)
+    }
+
+    #[test]
+    fn loopback_is_exempt_unless_a_browser_speaks() {
+        let here = |text: &str| From::Peer(Some(text.parse().unwrap()));
+        assert_eq!(came_from("127.0.0.1:9", None), From::Loopback);
+        assert_eq!(came_from("[::ffff:127.0.0.1]:9", None), From::Loopback);
+        assert_eq!(came_from("127.0.0.1:9", Some("null")), here("127.0.0.1"));
+        assert_eq!(came_from("203.0.113.7:9", None), here("203.0.113.7"));
+    }
+}

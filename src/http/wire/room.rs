@@ -1,0 +1,47 @@
+//! What is said in rooms, and how a person of a local room says something.
+
+use serde::{Deserialize, Serialize};
+
+/// `POST /rooms/v1/{room}/messages`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SayBody {
+    /// The sender's own id for it; a repeat under the same id is the same message.
+    pub delivery_id: String,
+    /// The words.
+    pub text: String,
+}
+
+/// One thing that was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoomMessageBody {
+    /// Its place in the room.
+    pub seq: u64,
+    /// Its own id, unique in the room.
+    pub id: String,
+    /// `person`, `reply`, `update`, `reaction` or `notice`.
+    pub kind: String,
+    /// The full id of the person, for `person`.
+    pub author: Option<String>,
+    /// How the author is shown.
+    pub author_name: String,
+    /// The words, or the name of the reaction.
+    pub text: String,
+    /// The delivery that it answers.
+    pub reply_to: Option<String>,
+    /// The handoff that it belongs to.
+    pub handoff_id: String,
+    /// When, RFC 3339.
+    pub at: String,
+}
+
+/// One page of what was said, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoomMessages {
+    /// The full id of the room.
+    pub room: String,
+    /// Oldest first.
+    pub messages: Vec<RoomMessageBody>,
+    /// What to send as `after` for the next page.
+    pub next: u64,
+}

@@ -1,0 +1,5 @@
+//! The owner's surfaces over HTTP: who may call, what they see, and the operations they have.
+
+pub mod auth;
+pub mod http;
+pub mod wire;
