@@ -56,6 +56,9 @@ pub(crate) struct Delivery {
     pub(crate) texts: Vec<String>,
     /// The handoff that it was acknowledged under.
     pub(crate) handoff: Option<String>,
+    /// Whether an answer showed that it is kept, though none named its handoff: an edit of it was
+    /// taken, or its first words conflict with what an edit made of it.
+    pub(crate) kept: bool,
     /// Whether anybody tried to cancel it.
     pub(crate) cancel_asked: bool,
     attempts: Vec<Attempt>,
@@ -116,8 +119,14 @@ impl History {
     /// A new delivery of `actor`.
     pub(crate) fn open(&self, key: &Key, actor: &str, manner: Manner) {
         let texts = vec![words::body(&words::text_id(&key.delivery, 0), manner)];
-        let delivery =
-            Delivery { actor: actor.to_owned(), texts, handoff: None, cancel_asked: false, attempts: Vec::new() };
+        let delivery = Delivery {
+            actor: actor.to_owned(),
+            texts,
+            handoff: None,
+            kept: false,
+            cancel_asked: false,
+            attempts: Vec::new(),
+        };
         self.inner().deliveries.insert(key.clone(), delivery);
     }
 
@@ -278,7 +287,7 @@ impl Inner {
     /// An answer names the handoff: one delivery, one handoff.
     fn named(&mut self, key: &Key, verb: Verb, handoff: &str) {
         if matches!(verb, Verb::Put(_)) {
-            return;
+            return self.kept(key);
         }
         if verb == Verb::OtherBody {
             self.violation("I3 conflict", format!("other words under a known key became {handoff}"), Some(key));
@@ -314,6 +323,13 @@ impl Inner {
         if verb != Verb::OtherBody && !edited {
             self.violation("I3 conflict", format!("its own words conflict for {verb:?}"), Some(key));
         }
+        self.kept(key);
+    }
+
+    fn kept(&mut self, key: &Key) {
+        if let Some(delivery) = self.deliveries.get_mut(key) {
+            delivery.kept = true;
+        }
     }
 
     fn result(&mut self, key: Option<&Key>, handoff: &str, result: &Value) {
@@ -329,7 +345,11 @@ impl Inner {
         }
     }
 
+    /// The same one is noted once, however often it is found.
     fn violation(&mut self, rule: &'static str, what: String, key: Option<&Key>) {
+        if self.violations.iter().any(|known| known.rule == rule && known.what == what) {
+            return;
+        }
         self.counts.violations += 1;
         if self.violations.len() < KEPT {
             self.violations.push(Violation { rule, what, key: key.cloned() });

@@ -15,6 +15,10 @@ use crate::world::World;
 
 /// People who talk at the same time.
 pub(crate) const CLIENTS: usize = 8;
+/// People of a crowd: more than the four that run and the 32 that wait.
+const CROWD: usize = 44;
+/// The number of the first person of a crowd, whom no client shares.
+const CROWD_FROM: usize = 200;
 /// Deliveries that a client still thinks of.
 const REMEMBERED: usize = 60;
 /// Longest pause of a client between two acts, in milliseconds.
@@ -39,6 +43,24 @@ pub(crate) fn start(world: &Arc<World>) -> Vec<JoinHandle<()>> {
         again: VecDeque::new(),
     };
     (0..CLIENTS).map(|number| tokio::spawn(client(number).run())).collect()
+}
+
+/// Sends more people at once than may run and wait; who is told busy does not come again.
+pub(crate) fn crowd(world: &Arc<World>) {
+    let world = Arc::clone(world);
+    tokio::spawn(async move {
+        let _acting = world.gate.read().await;
+        let Some(api) = world.api() else { return };
+        let rooms = world.rooms();
+        let come = |person: usize| {
+            let room = rooms[person % rooms.len()].clone();
+            let key = Key { room, delivery: format!("d{}", world.number()) };
+            world.history.open(&key, &format!("u:{}", CROWD_FROM + person), Manner::Slow);
+            key
+        };
+        let keys: Vec<Key> = (0..CROWD).map(come).collect();
+        join_all(keys.iter().map(|key| attempt(&world, &api, key, Verb::Post(0)))).await;
+    });
 }
 
 /// Makes one attempt and notes what came of it.

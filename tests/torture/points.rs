@@ -60,7 +60,10 @@ pub(crate) const POINTS: [Point; 15] = [
 
 /// The steps that commit nothing here, so that there is no durable step to stand beside.
 pub(crate) const UNREACHED: [(&str, &str); 5] = [
-    ("room.gone", "a session in this process is gone before its end is handled, so the end's own commit ends its permit"),
+    (
+        "room.gone",
+        "a session in this process is gone before its end is handled, so the end's own commit ends its permit",
+    ),
     ("room.busy", "busy is never stored, so the step commits nothing"),
     ("room.authority", "it only tells runs to stop; their ends commit"),
     ("room.drain", "it only answers what is in flight; it commits nothing"),

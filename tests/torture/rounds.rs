@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::api::Api;
+use crate::load::crowd;
 use crate::points::{Nudge, POINTS, Point, SIDES};
 use crate::rng::Rng;
 use crate::service::{Service, Started, aborted};
@@ -19,6 +20,8 @@ const REACHED_WITHIN: Duration = Duration::from_secs(12);
 /// Kills between two times that everything is brought to rest.
 const KILLS_BETWEEN_RESTS: usize = 10;
 
+/// Kills between two crowds.
+const KILLS_BETWEEN_CROWDS: usize = 4;
 /// Fail-points between two such times.
 const POINTS_BETWEEN_RESTS: usize = 4;
 
@@ -63,6 +66,9 @@ impl Rounds {
     pub(crate) async fn kills(&mut self, many: usize) -> anyhow::Result<()> {
         for kill in 1..=many {
             let before = self.violations();
+            if kill % KILLS_BETWEEN_CROWDS == 0 {
+                crowd(&self.world);
+            }
             self.moment(20, 700).await;
             self.kill()?;
             if self.rng.chance(12) {

@@ -70,13 +70,14 @@ impl<'a> Settled<'a> {
             let record = self.tracker.of(&full_room(&key.room), &key.delivery);
             match (&delivery.handoff, record) {
                 (Some(handoff), Some(record)) if record.id == *handoff => {}
-                (None, None) => {}
-                (Some(handoff), found) => {
-                    let what = format!("acknowledged as {handoff}, kept as {:?}", found.map(|record| &record.id));
+                (None, found) if delivery.kept == found.is_some() => {}
+                (handoff, found) if handoff.is_some() || delivery.kept => {
+                    let what = format!("acknowledged as {handoff:?}, kept as {:?}", found.map(|record| &record.id));
                     self.wrong("I2 nothing acknowledged is lost", what, Some(key));
                 }
-                (None, Some(record)) => {
-                    let what = format!("it was only ever refused and has the record {}", record.id);
+                (_, found) => {
+                    let what =
+                        format!("it was only ever refused and has the record {:?}", found.map(|record| &record.id));
                     self.wrong("I2 a refused one has no record", what, Some(key));
                 }
             }
