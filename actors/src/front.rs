@@ -275,6 +275,11 @@ impl Clankie {
         Ok(self.store.snapshot()?.rooms()?)
     }
 
+    /// How many rooms have an actor now. Idle ones have none.
+    pub fn room_actors(&self) -> usize {
+        self.rooms.count()
+    }
+
     /// Stores a token; the secret itself is only hashed.
     pub async fn create_token(
         &self,

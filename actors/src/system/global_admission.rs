@@ -81,6 +81,8 @@ impl GlobalAdmission {
         held.resize_with(wanted, || lease.clone());
         if wanted == 0 {
             state.leases.remove(room);
+            drop(lease);
+            self.rooms.rest(room);
         }
     }
 

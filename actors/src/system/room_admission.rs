@@ -73,7 +73,8 @@ impl Actor for RoomAdmission {
     ) -> Result<(), ActorProcessingErr> {
         let RoomMsg { body, lease } = message;
         match self.input(body, state) {
-            Ok(input) => self.step(&myself, input, state, &lease).await?,
+            Ok(Some(input)) => self.step(&myself, input, state, &lease).await?,
+            Ok(None) => {}
             Err(stopped) => tracing::warn!(room = %self.id, error = %stopped, "a message was not handled"),
         }
         drop(lease);
@@ -108,8 +109,8 @@ impl Actor for RoomAdmission {
 
 impl RoomAdmission {
     /// Reads what the machine needs beside the message.
-    fn input(&self, body: RoomBody, state: &mut RoomState) -> Result<RoomInput, StoreError> {
-        Ok(match body {
+    fn input(&self, body: RoomBody, state: &mut RoomState) -> Result<Option<RoomInput>, StoreError> {
+        Ok(Some(match body {
             RoomBody::Submit(submission, reply) => {
                 let known = self.receipt(&submission.request.delivery)?;
                 RoomInput::Submit { submission, known, caller: state.caller(reply) }
@@ -135,7 +136,8 @@ impl RoomAdmission {
             RoomBody::AuthorityChanged => RoomInput::AuthorityChanged,
             RoomBody::Drain => RoomInput::Drain,
             RoomBody::StopRuns => RoomInput::StopRuns,
-        })
+            RoomBody::Rest => return Ok(None),
+        }))
     }
 
     fn receipt(&self, delivery: &DeliveryId) -> Result<Option<Receipt>, StoreError> {

@@ -47,6 +47,8 @@ pub(crate) enum RoomBody {
     Drain,
     /// Every run must stop.
     StopRuns,
+    /// Nothing of the room is out any more: it may end if nothing lives there.
+    Rest,
 }
 
 /// A message with the lease that holds its receiver alive.
@@ -160,6 +162,15 @@ impl Rooms {
         }
     }
 
+    /// Tells a room that nothing of it is out any more. One without an actor rests already.
+    pub(crate) fn rest(&self, room: &RoomId) {
+        if let Some(entry) = self.entries.get(room) {
+            let lease = Lease::take(&entry.leases);
+            // A dead actor is the supervisor's to replace.
+            let _ = entry.actor.cast(RoomMsg { body: RoomBody::Rest, lease });
+        }
+    }
+
     /// A lease of the room's actor, making it on first use.
     pub(crate) fn lease(&self, room: &RoomId) -> Option<Lease> {
         self.with(room, |entry| Lease::take(&entry.leases))
@@ -211,7 +222,6 @@ impl Rooms {
     }
 
     /// How many rooms have an actor.
-    #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.entries.len()
     }

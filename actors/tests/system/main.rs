@@ -1,5 +1,9 @@
 //! The actors as a whole, through the front door, with sessions that a test pulls by strings.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
+#![allow(clippy::wildcard_enum_match_arm, reason = "a test names the one variant that it expects")]
+#![allow(clippy::disallowed_methods, reason = "a test's own tasks end with it")]
+
 mod admission;
 mod authority;
 mod deaths;

@@ -93,3 +93,28 @@ async fn b28_a_silent_run_is_stalled_after_five_minutes() {
     ticking.abort();
     assert_eq!(env.record(id).result(), Some(&TurnResult::failed(FailCode::Stalled)));
 }
+
+/// 10 000 idle rooms must cost nothing: a room's actor ends when nothing lives there, and only then.
+#[tokio::test]
+async fn a_room_that_is_idle_has_no_actor() {
+    let mut env = Env::start().await;
+    for n in 0..4 {
+        env.accept(&format!("r{n}"), "m", "ann", "work").await;
+    }
+    assert_eq!(env.clankie.room_actors(), 4);
+    for _ in 0..4 {
+        let session = env.ready().await;
+        let id = session.spec.handoff;
+        session.reply("done").await;
+        env.result(id).await;
+    }
+    let idle = async {
+        while env.clankie.room_actors() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::env::LONG, idle).await.expect("idle rooms end");
+    let again = env.accept("r0", "m2", "ann", "again").await;
+    env.ready().await.reply("back").await;
+    assert_eq!(env.result(again).await, settled("back"));
+}

@@ -10,7 +10,7 @@ use clankie_domain::result::{FailCode, TurnResult};
 use clankie_domain::session::{AbortReason, ReadList, RunEnd, RunOutcome};
 use uuid::Uuid;
 
-use crate::house::{House, actor, key, lane, replied, request};
+use crate::house::{House, actor, key, replied, request, transport};
 
 /// B1: messages that come during a run are consumed once each.
 #[test]
@@ -180,7 +180,7 @@ fn b79_the_busy_path_checks_authority_first() {
     house.say("a", "ann", "m1");
     house.say("a", "bob", "m2");
     let before = (house.records.clone(), house.said.len());
-    house.authority.sources.revoked.insert(lane());
+    house.authority.sources.revoked.insert(transport());
     for delivery in ["m1", "m2", "m3"] {
         assert_eq!(house.say("a", "ann", delivery), Answer::Refused(Revoked::Source));
     }

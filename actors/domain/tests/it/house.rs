@@ -22,6 +22,10 @@ use clankie_domain::time::Timestamp;
 use uuid::Uuid;
 
 /// The one lane of the house.
+pub(crate) fn transport() -> Transport {
+    Transport { gateway: Gateway::Ingress, lane: lane() }
+}
+
 pub(crate) fn lane() -> LaneName {
     LaneName::parse("lane").unwrap()
 }
@@ -59,7 +63,7 @@ pub(crate) fn request(at: &str, who: &str, delivery: &str) -> Request {
         actor: actor(who),
         actor_name: who.to_owned(),
         source: Source::Text,
-        transport: Transport { gateway: Gateway::Ingress, lane: lane() },
+        transport: transport(),
         guild: None,
         wanted: None,
         text: delivery.to_owned(),

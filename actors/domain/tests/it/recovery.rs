@@ -5,7 +5,7 @@ use clankie_domain::admission::global::PlaceClass;
 use clankie_domain::handoff::{Class, Owed, State};
 use clankie_domain::result::{FailCode, TurnResult};
 
-use crate::house::{House, lane, replied};
+use crate::house::{House, replied, transport};
 
 fn failed(code: FailCode) -> State {
     State::Ended(TurnResult::failed(code))
@@ -83,7 +83,7 @@ fn pending_work_of_exactly_the_limit_is_not_stale() {
 #[test]
 fn i9_a_revoked_target_and_its_revoked_joiners_end_in_one_boot() {
     let mut house = pending_with_a_joiner();
-    house.authority.sources.revoked.insert(lane());
+    house.authority.sources.revoked.insert(transport());
     assert_eq!(boot(&mut house), vec![]);
     assert_eq!([house.state("m1"), house.state("m2")], [&failed(FailCode::SourceExpired); 2]);
 }
