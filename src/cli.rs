@@ -10,11 +10,13 @@ use clap_complete::Shell;
 
 use crate::config::{Environment, Sources};
 
+pub mod bench;
 mod chat;
 mod clean;
 mod client;
 mod config;
 mod connection;
+pub mod demo;
 mod exit;
 mod failure;
 mod handoffs;
@@ -86,10 +88,10 @@ pub enum Command {
 }
 
 /// What to measure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum BenchCommand {
     /// Durable admission, beside a bare durable write on the same disk.
-    Admission,
+    Admission(bench::AdmissionArguments),
 }
 
 impl Global {

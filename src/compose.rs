@@ -1,6 +1,5 @@
 //! Where the parts of the service are put together: the one file, with its folder, that knows every room.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::http::gate::Gate;
 use crate::http::metrics;
 use crate::owner::auth::{self, Kept};
 use crate::owner::http::{Facts, Surface};
-use crate::{gateways, owner};
+use crate::{bench, gateways, owner};
 
 mod connections;
 mod executors;
@@ -34,15 +33,6 @@ mod stopping;
 use real::{SystemClock, TimeOrderedIds};
 use reload::Reload;
 use service_file::ServiceFile;
-
-/// How a run that ends by itself tells what it found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Report {
-    /// As it goes, for people.
-    Live,
-    /// One object at the end.
-    Json,
-}
 
 /// Runs the service until it is told to stop. `announce` hears one line at a time.
 pub async fn serve(
@@ -105,12 +95,11 @@ pub async fn serve(
     Ok(code)
 }
 
-/// Plays the scripted evening.
-pub async fn demo(state_dir: Option<PathBuf>, report: Report) -> anyhow::Result<ExitCode> {
-    {
-        let _ = (state_dir, report);
-        anyhow::bail!("not yet")
-    }
+/// Measures durable admission on this machine's own clock and identities.
+pub async fn bench_admission(plan: &bench::Plan) -> anyhow::Result<bench::Report> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let ids: Arc<dyn Ids> = Arc::new(TimeOrderedIds);
+    Ok(bench::admission(plan, bench::Sources { clock: &clock, ids: &ids }).await?)
 }
 
 /// What a person who just started the service needs to know.
@@ -147,9 +136,4 @@ fn greeting(
         ));
     }
     lines
-}
-
-/// Measures durable admission.
-pub async fn bench_admission(_report: Report) -> anyhow::Result<ExitCode> {
-    anyhow::bail!("the measurements are not in this build")
 }

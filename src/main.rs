@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clankie::cli::bench::AdmissionArguments;
 use clankie::cli::{self, Arguments, BenchCommand, ClientCommand, Command, Exit, Failure, Global};
-use clankie::compose::{self, Report};
+use clankie::compose;
 use clankie::config::{self, Environment, Sources};
 use clap::Parser;
 
@@ -29,9 +30,9 @@ async fn dispatch(arguments: Arguments) -> ExitCode {
     match command {
         // The service has its own answer to signals: it drains.
         Command::Serve { listen } => serve(&global, listen, environment).await,
-        Command::Demo => interruptible(started(compose::demo(global.state_dir.clone(), report(&global)))).await,
-        Command::Bench(BenchCommand::Admission) => {
-            interruptible(started(compose::bench_admission(report(&global)))).await
+        Command::Demo => interruptible(started(cli::demo::run(&global))).await,
+        Command::Bench(BenchCommand::Admission(arguments)) => {
+            interruptible(started(bench_admission(&arguments, &global))).await
         }
         Command::Client(command) => interruptible(client(command, &global, &environment)).await,
     }
@@ -52,6 +53,12 @@ async fn client(command: ClientCommand, global: &Global, environment: &Environme
     }
 }
 
+async fn bench_admission(arguments: &AdmissionArguments, global: &Global) -> anyhow::Result<ExitCode> {
+    let found = compose::bench_admission(&arguments.plan()).await?;
+    cli::bench::show(&found, global)?;
+    Ok(Exit::Done.into())
+}
+
 async fn started(run: impl Future<Output = anyhow::Result<ExitCode>>) -> ExitCode {
     run.await.unwrap_or_else(|error| failed(&error))
 }
@@ -62,10 +69,6 @@ async fn interruptible(run: impl Future<Output = ExitCode>) -> ExitCode {
         // When the signal cannot be heard, the system's own answer to it stays in force.
         Ok(()) = tokio::signal::ctrl_c() => Exit::Interrupted.into(),
     }
-}
-
-fn report(global: &Global) -> Report {
-    if global.json { Report::Json } else { Report::Live }
 }
 
 fn failed(error: &anyhow::Error) -> ExitCode {
