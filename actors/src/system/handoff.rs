@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clankie_domain::handoff::HandoffRecord;
-use clankie_domain::ids::HandoffId;
+use clankie_domain::ids::{HandoffId, RoomId, RunId};
 use clankie_domain::session::{AbortReason, Command, Session, SessionEffect, SessionEvent, SessionInput};
 use clankie_domain::stall::TICK_MS;
 use clankie_domain::steering::Joiner;
@@ -68,6 +68,21 @@ pub(crate) struct Run {
     transcript: Transcript,
 }
 
+/// Tells the room that nothing of a run's session is left, also when the session never began: its
+/// permit is free only then.
+#[derive(Debug)]
+struct SessionEnd {
+    rooms: Rooms,
+    room: RoomId,
+    run: RunId,
+}
+
+impl Drop for SessionEnd {
+    fn drop(&mut self) {
+        self.rooms.send(&self.room, RoomBody::Gone(self.run));
+    }
+}
+
 impl Actor for Handoff {
     type Msg = HandoffMsg;
     type State = Run;
@@ -84,9 +99,13 @@ impl Actor for Handoff {
     async fn post_start(&self, myself: ActorRef<HandoffMsg>, run: &mut Run) -> Result<(), ActorProcessingErr> {
         let name = run.record.executor.clone();
         let executor = self.ports.executors.iter().find(|executor| Some(executor.name()) == name.as_ref());
+        let end = SessionEnd { rooms: self.rooms.clone(), room: run.record.room.clone(), run: run.record.run };
         match executor {
-            Some(executor) => self.start(&myself, Arc::clone(executor), run),
-            None => self.take(&myself, SessionInput::Exited, run),
+            Some(executor) => self.start(&myself, Arc::clone(executor), run, end),
+            None => {
+                self.take(&myself, SessionInput::Exited, run);
+                drop(end);
+            }
         }
         myself.send_interval(Duration::from_millis(TICK_MS), || HandoffMsg::Tick);
         Ok(())
@@ -120,22 +139,22 @@ impl Actor for Handoff {
 }
 
 impl Handoff {
-    fn start(&self, myself: &ActorRef<HandoffMsg>, executor: Arc<dyn Executor>, run: &mut Run) {
+    fn start(&self, myself: &ActorRef<HandoffMsg>, executor: Arc<dyn Executor>, run: &mut Run, end: SessionEnd) {
         let (sink, events) = EventSink::channel();
         let mut handle = executor.start(self.spec(&run.record), sink);
         let (_, never) = oneshot::channel();
         let gone = std::mem::replace(&mut handle.gone, never);
         run.handle = Some(handle);
-        run.transcript.given(&run.record, self.ports.clock.now());
-        self.schedule_flush(myself);
-        let (rooms, room, id) = (self.rooms.clone(), run.record.room.clone(), run.record.run);
         let actor = myself.clone();
+        // Nothing stands between the start and its watch: a session that nobody watched would never be gone.
         self.ports.sessions.watch(async move {
             forward(events, gone, &actor).await;
             // A run whose actor died is reported by its death.
             let _ = actor.cast(HandoffMsg::Exited);
-            rooms.send(&room, RoomBody::Gone(id));
+            drop(end);
         });
+        run.transcript.given(&run.record, self.ports.clock.now());
+        self.schedule_flush(myself);
     }
 
     fn spec(&self, record: &Arc<HandoffRecord>) -> SessionSpec {

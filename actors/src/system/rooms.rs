@@ -4,10 +4,12 @@
 //! was handled. An actor ends only through [`Rooms::end_if_unleased`], so no message can be sent
 //! to an actor that is about to end.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use clankie_domain::admission::recover::Place;
 use clankie_domain::admission::room::{Answer, Canceller, Room, Which};
 use clankie_domain::admission::{FromGlobal, SUBMITS_IN_FLIGHT, ToGlobal};
 use clankie_domain::ids::{RoomId, RunId};
@@ -15,7 +17,7 @@ use clankie_domain::request::Submission;
 use clankie_domain::session::RunEnd;
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry as Slot;
-use ractor::{ActorCell, ActorRef, ActorRuntime};
+use ractor::{ActorCell, ActorProcessingErr, ActorRef, ActorRuntime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::global_admission::GlobalMsg;
@@ -195,11 +197,26 @@ impl Rooms {
         }
     }
 
-    /// Puts a recovered room in place.
-    pub(crate) fn place(&self, id: RoomId, room: Room) -> bool {
-        let Some(entry) = self.make(&id, Some(room)) else { return false };
-        self.entries.insert(id, entry);
-        true
+    /// Opens over what a boot found. Every found room stands in its place, and the owner of the
+    /// counts is told its places, before anybody else can reach a room: a submit that came first
+    /// would make a second actor of a found room, which nobody would answer.
+    pub(crate) fn open(
+        &self,
+        running: Running,
+        found: BTreeMap<RoomId, Room>,
+        places: Vec<Place>,
+    ) -> Result<(), ActorProcessingErr> {
+        for (id, room) in found {
+            let entry = self.make(&id, room, running.supervisor.clone()).ok_or("a found room's actor did not start")?;
+            self.entries.insert(id, entry);
+        }
+        let mut told = Ok(());
+        self.gate.send_modify(|gate| {
+            // Whoever reserves must first see the gate open, so this is first in that queue.
+            told = running.global.cast(GlobalMsg::Recover(places));
+            *gate = Gate::Open(running);
+        });
+        Ok(told?)
     }
 
     /// Removes the room's actor from the map unless somebody holds a lease; then it must end.
@@ -240,19 +257,18 @@ impl Rooms {
         match self.entries.entry(room.clone()) {
             Slot::Occupied(slot) => Some(then(slot.get())),
             Slot::Vacant(slot) => {
-                let entry = self.make(room, None)?;
+                let supervisor = match &*self.gate.borrow() {
+                    Gate::Closed => return None,
+                    Gate::Open(running) | Gate::Draining(running) => running.supervisor.clone(),
+                };
+                let entry = self.make(room, Room::new(room.clone()), supervisor)?;
                 Some(then(slot.insert(entry).value()))
             }
         }
     }
 
-    fn make(&self, room: &RoomId, recovered: Option<Room>) -> Option<Entry> {
-        let supervisor = match &*self.gate.borrow() {
-            Gate::Closed => return None,
-            Gate::Open(running) | Gate::Draining(running) => running.supervisor.clone(),
-        };
+    fn make(&self, room: &RoomId, first: Room, supervisor: ActorCell) -> Option<Entry> {
         let handler = RoomAdmission { id: room.clone(), rooms: self.clone(), ports: Arc::clone(&self.ports) };
-        let first = recovered.unwrap_or_else(|| Room::new(room.clone()));
         let (actor, _) = ActorRuntime::spawn_linked_instant(None, handler, first, supervisor).ok()?;
         let submits = Arc::new(Semaphore::new(SUBMITS_IN_FLIGHT));
         Some(Entry { actor, leases: Arc::new(AtomicUsize::new(0)), submits })

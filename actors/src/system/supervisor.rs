@@ -171,14 +171,8 @@ impl Supervisor {
         }
         let handler = GlobalAdmission { clock: Arc::clone(&self.clock), rooms: self.rooms.clone() };
         let (global, _) = Actor::spawn_linked(None, handler, self.limits, myself.get_cell()).await?;
-        let running = Running { global: global.clone(), supervisor: myself.get_cell() };
-        self.rooms.set_gate(Gate::Open(running.clone()));
-        for (id, room) in rooms {
-            if !self.rooms.place(id, room) {
-                return Err("a recovered room's actor did not start".into());
-            }
-        }
-        global.cast(GlobalMsg::Recover(places))?;
+        let running = Running { global, supervisor: myself.get_cell() };
+        self.rooms.open(running.clone(), rooms, places)?;
         Ok(running)
     }
 
