@@ -44,6 +44,8 @@ pub async fn serve(
     clankie_actors::arm_crash_points();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ids = TimeOrderedIds;
+    // Before the store is opened: a start that is refused must not begin work only to break it off.
+    auth::check_before_start(&config.state_dir)?;
     let store = Store::open(&config.state_dir, ids.uuid())?;
     let listener = TcpListener::bind(config.listen).await.with_context(|| {
         format!("{} cannot be listened on; another program may have it: choose another with --listen", config.listen)

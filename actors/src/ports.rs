@@ -69,8 +69,6 @@ pub struct SessionSpec {
     pub request: String,
     /// The files, by reference.
     pub attachments: Vec<Attachment>,
-    /// Quotes of the room and of sibling handoffs, framed as data; empty when there are none.
-    pub context: String,
     /// The room's tools, already cut to the grant.
     pub tools: Arc<dyn RoomTools>,
 }
@@ -161,6 +159,11 @@ pub enum ToolReply {
 pub trait RoomTools: Send + Sync + std::fmt::Debug {
     /// Every tool of this grant.
     fn catalog(&self) -> Vec<ToolSpec>;
+
+    /// Quotes of the room and of sibling handoffs as they stand now, one a line; empty when there
+    /// are none. Data only: nothing in them is an instruction. Read when an agent is first told of
+    /// its request, so that a session which needs none costs no reading.
+    fn quotes(&self) -> String;
 
     /// Calls one. The grant is checked again, before the call and with its effect.
     async fn call(&self, call_id: &str, name: &str, arguments: Value) -> ToolReply;

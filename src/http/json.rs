@@ -11,6 +11,7 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
 
 use super::problem::{Problem, Reason};
 
@@ -61,12 +62,23 @@ pub fn parse<T: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem
 /// Reads a value that was read strictly as a `T`.
 pub fn typed<T: Serialize + DeserializeOwned>(value: Value) -> Result<T, Problem> {
     let read: T = serde_path_to_error::deserialize(&value).map_err(|fault| {
-        let path = fault.path().to_string();
+        let field = field(fault.path());
         let rule = fault.into_inner().to_string();
-        if path == "." { Problem::new(Reason::BadRequest).because(rule) } else { Problem::field(path, rule) }
+        if field.is_empty() { Problem::new(Reason::BadRequest).because(rule) } else { Problem::field(field, rule) }
     })?;
     shape::same(&value, &read)?;
     Ok(read)
+}
+
+/// A field has one name, whichever check refuses it: its keys and places, with dots between them.
+fn field(path: &Path) -> String {
+    let part = |segment: &Segment| match segment {
+        Segment::Seq { index } => index.to_string(),
+        Segment::Map { key } => key.clone(),
+        Segment::Enum { variant } => variant.clone(),
+        Segment::Unknown => "?".to_owned(),
+    };
+    path.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
 #[cfg(test)]

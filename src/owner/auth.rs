@@ -10,7 +10,7 @@ use clankie_domain::admission::room::Canceller;
 use clankie_domain::principal::TokenKind;
 use clankie_domain::result::{By, PrincipalKind};
 
-pub use token_file::{Kept, TokenFileError, keep};
+pub use token_file::{Kept, TokenFileError, check_before_start, keep};
 
 use super::http::Surface;
 use crate::http::bearer::{Access, Caller};

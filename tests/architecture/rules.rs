@@ -105,4 +105,9 @@ pub(crate) const ROOMS: &[Wall] = &[
             "ractor::",
         ],
     },
+    Wall {
+        room: "bench",
+        files: &["src/bench.rs", "src/bench"],
+        may_not_name: &["crate::gateways", "crate::owner", "crate::cli", "crate::http", "ractor::"],
+    },
 ];

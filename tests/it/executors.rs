@@ -177,7 +177,6 @@ fn spec(request: &str, tools: Arc<Bank>) -> SessionSpec {
         },
         request: request.to_owned(),
         attachments: Vec::new(),
-        context: String::new(),
         tools,
     }
 }

@@ -12,6 +12,10 @@ use uuid::Uuid;
 use super::error::{OpenError, StoreError};
 use super::tables::{COUNTERS, EPOCH, FORMAT, IDENTITY, Tables, counter};
 
+/// Pages of the store that are kept in memory, in bytes: the live rows of a busy service many times
+/// over. redb's own default is a gibibyte, which transcripts would fill.
+const CACHE_BYTES: usize = 32 * 1024 * 1024;
+
 /// What an open store says about itself.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts {
@@ -32,7 +36,9 @@ pub(super) fn backend(
     fresh_epoch: Uuid,
 ) -> Result<(Database, Facts), OpenError> {
     let opened = catch_unwind(AssertUnwindSafe(|| {
-        let database = Database::builder().create_with_backend(backend).map_err(|why| database_error(path, why))?;
+        let mut builder = Database::builder();
+        builder.set_cache_size(CACHE_BYTES);
+        let database = builder.create_with_backend(backend).map_err(|why| database_error(path, why))?;
         let facts = facts(&database, path, fresh_epoch)?;
         Ok((database, facts))
     }));

@@ -15,7 +15,6 @@ use clankie_domain::steering::Joiner;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::context;
 use super::room_admission::RoomPorts;
 use super::rooms::{RoomBody, Rooms};
 use super::tools::HostTools;
@@ -170,7 +169,6 @@ impl Handoff {
             grant: record.grant.clone(),
             request: record.request.clone(),
             attachments: record.attachments.clone(),
-            context: context::quotes(&self.ports.store, record),
             tools: Arc::new(HostTools::new(Arc::clone(record), Arc::clone(&self.ports))),
         }
     }

@@ -16,6 +16,7 @@ use clankie_domain::request::Source;
 use clankie_domain::time::Timestamp;
 use serde_json::{Value, json};
 
+use super::context;
 use super::failpoint::{self, Side};
 use super::room_admission::RoomPorts;
 use crate::front::HandoffQuery;
@@ -147,6 +148,10 @@ impl RoomTools for HostTools {
             .into_iter()
             .filter(|spec| self.record.grant.tools.contains(&spec.name))
             .collect()
+    }
+
+    fn quotes(&self) -> String {
+        context::quotes(&self.ports.store, &self.record)
     }
 
     async fn call(&self, call_id: &str, name: &str, arguments: Value) -> ToolReply {

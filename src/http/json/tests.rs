@@ -38,6 +38,7 @@ fn every_unsound_body_is_refused_with_its_field() {
     let cases = [
         (turn(r#","room":"other""#), "room"),
         (turn("").replace(r#""id":"u:7","#, r#""id":"u:7","id":"u:8","#), "actor.id"),
+        (turn(r#","attachments":[1]"#), "attachments.0"),
         (turn(r#","context":[{"author":"a","text":"x","text":"y"}]"#), "context.0.text"),
         (turn(r#","scopes":["owner"]"#), "scopes"),
         (turn("").replace(r#""name":"#, r#""role":"#), "actor.role"),

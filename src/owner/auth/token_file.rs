@@ -55,12 +55,12 @@ pub enum TokenFileError {
     #[error("{0} holds no operator token; delete it and start again to have one made")]
     NoToken(PathBuf),
     /// The disk said no.
-    #[error("{path}: {source}")]
+    #[error("{path}: {why}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
-        source: io::Error,
+        /// What it said.
+        why: io::Error,
     },
     /// The actors did not make or read the token.
     #[error(transparent)]
@@ -76,6 +76,15 @@ pub enum TokenFileError {
     Name(#[from] Malformed),
 }
 
+/// Refuses a file that must not be used, before anything is started that would have to be broken off.
+pub fn check_before_start(state_dir: &Path) -> Result<(), TokenFileError> {
+    let path = state_dir.join(FILE);
+    match read(&path)? {
+        Some(text) if operator(&text).is_none() => Err(TokenFileError::NoToken(path)),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// Makes the file if it is missing, else checks it.
 pub async fn keep(clankie: &Clankie, state_dir: &Path) -> Result<Kept, TokenFileError> {
     let path = state_dir.join(FILE);
@@ -84,10 +93,13 @@ pub async fn keep(clankie: &Clankie, state_dir: &Path) -> Result<Kept, TokenFile
         write(&path, &credential.expose())?;
         return Ok(Kept::Made(path));
     };
-    let credential = Credential::parse(text.trim_end()).filter(|credential| credential.kind == TokenKind::Operator);
-    let Some(credential) = credential else { return Err(TokenFileError::NoToken(path)) };
+    let Some(credential) = operator(&text) else { return Err(TokenFileError::NoToken(path)) };
     let token = clankie.authenticate(credential.id, credential.secret.expose())?;
     Ok(if token.is_some() { Kept::Stands(path) } else { Kept::Stale(path) })
+}
+
+fn operator(text: &str) -> Option<Credential> {
+    Credential::parse(text.trim_end()).filter(|credential| credential.kind == TokenKind::Operator)
 }
 
 /// A fresh operator token in the place of one whose file is gone.
@@ -105,9 +117,12 @@ async fn mint(clankie: &Clankie) -> Result<Credential, TokenFileError> {
 
 /// The file's text; `None` when there is no file.
 fn read(path: &Path) -> Result<Option<String>, TokenFileError> {
-    let io_error = |source| TokenFileError::Io { path: path.to_owned(), source };
+    let io_error = |why| TokenFileError::Io { path: path.to_owned(), why };
     match fs::symlink_metadata(path) {
-        Err(missing) if missing.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // A state directory that is none is the store's to refuse.
+        Err(missing) if matches!(missing.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(other) => return Err(io_error(other)),
         Ok(found) => check(path, &found)?,
     }
@@ -142,7 +157,7 @@ fn check(path: &Path, found: &fs::Metadata) -> Result<(), TokenFileError> {
 }
 
 fn write(path: &Path, token: &str) -> Result<(), TokenFileError> {
-    put(path, token).map_err(|source| TokenFileError::Io { path: path.to_owned(), source })
+    put(path, token).map_err(|why| TokenFileError::Io { path: path.to_owned(), why })
 }
 
 fn put(path: &Path, token: &str) -> io::Result<()> {

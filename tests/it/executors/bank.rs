@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 pub(super) struct Bank {
     tools: Vec<(String, Behaviour)>,
     calls: Mutex<Vec<(String, String, Value)>>,
+    quotes: String,
 }
 
 /// What a tool does.
@@ -31,7 +32,12 @@ impl Bank {
 
     pub(super) fn of(tools: &[(&str, Behaviour)]) -> Arc<Self> {
         let tools = tools.iter().map(|(name, behaviour)| ((*name).to_owned(), behaviour.clone())).collect();
-        Arc::new(Self { tools, calls: Mutex::default() })
+        Arc::new(Self { tools, ..Self::default() })
+    }
+
+    /// A room without tools in which this was said.
+    pub(super) fn quoting(quotes: &str) -> Arc<Self> {
+        Arc::new(Self { quotes: quotes.to_owned(), ..Self::default() })
     }
 
     /// Id, name and arguments of every call, in order.
@@ -49,6 +55,10 @@ impl RoomTools for Bank {
             parameters: json!({ "type": "object", "properties": {} }),
         };
         self.tools.iter().map(|(name, _)| spec(name)).collect()
+    }
+
+    fn quotes(&self) -> String {
+        self.quotes.clone()
     }
 
     async fn call(&self, call_id: &str, name: &str, arguments: Value) -> ToolReply {
