@@ -122,7 +122,7 @@ impl Rounds {
         };
         if quiet.is_some() {
             let api = self.api()?;
-            self.until_nothing_lives(&api).await;
+            self.until_nothing_lives(&api).await?;
         } else {
             self.moment(60, 200).await;
         }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
@@ -52,7 +53,7 @@ impl Rounds {
         let api = self.api()?;
         self.world.model.pace(Pace::Hurried);
         self.make_known(&api).await;
-        self.until_nothing_lives(&api).await;
+        self.until_nothing_lives(&api).await?;
         self.permits(&api).await;
         self.read(&api, self.judged_to.clone()).await;
         {
@@ -142,14 +143,17 @@ impl Rounds {
         }
     }
 
-    pub(super) async fn until_nothing_lives(&mut self, api: &Api) {
+    /// A service that does not come to rest ends the run: nothing later could be judged.
+    pub(super) async fn until_nothing_lives(&mut self, api: &Api) -> anyhow::Result<()> {
         let began = Instant::now();
         while !self.nothing_lives(api).await {
             if began.elapsed() > REST_WITHIN {
-                return self.wrong("I9 everything ends", "something lives though nobody talks".to_owned());
+                self.wrong("I9 everything ends", "something lives though nobody talks".to_owned());
+                bail!("the service does not come to rest");
             }
             tokio::time::sleep(ASK_EVERY).await;
         }
+        Ok(())
     }
 
     async fn nothing_lives(&mut self, api: &Api) -> bool {
