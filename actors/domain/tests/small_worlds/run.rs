@@ -84,6 +84,7 @@ pub(crate) struct Run {
     grace: bool,
     unread: Vec<HandoffId>,
     pub(crate) read: Vec<HandoffId>,
+    /// What must not be handed over any more.
     handed: Vec<HandoffId>,
     /// What the room ordered while it was alive, in order.
     pub(crate) given: Vec<HandoffId>,
@@ -165,7 +166,10 @@ impl Run {
     pub(crate) fn take_order(&mut self) -> Result<(), String> {
         match self.orders.pop_front() {
             Some(Order::Hand(joiner)) => self.step(SessionInput::Hand(joiner)),
-            Some(Order::TakeBack(handoff)) => self.step(SessionInput::TakeBack(handoff)),
+            Some(Order::TakeBack(handoff)) => {
+                self.handed.push(handoff);
+                self.step(SessionInput::TakeBack(handoff))
+            }
             Some(Order::Abort(why)) => self.step(SessionInput::Abort(why)),
             None => Ok(()),
         }
@@ -245,7 +249,7 @@ impl Run {
         match effect {
             SessionEffect::Command(Command::Steer(joiner)) => {
                 if self.handed.contains(&joiner.handoff) {
-                    return Err(format!("I3: steer {} was handed over twice", joiner.handoff));
+                    return Err(format!("I3: steer {} was handed over twice, or was taken back", joiner.handoff));
                 }
                 self.handed.push(joiner.handoff);
                 self.unread.push(joiner.handoff);
