@@ -161,6 +161,8 @@ impl World {
         let joined =
             self.store.records.get(&joiner.handoff).is_some_and(|j| j.state == State::Joined { target: record.id });
         must(joined, || format!("I2: {} steers and is not durable", joiner.handoff))?;
+        let stopping = self.runs.iter().any(|other| other.id == run && other.aborts > 0);
+        must(!stopping, || format!("{} joined a run that is being stopped", joiner.handoff))?;
         self.judge_wish(record, joiner)
     }
 

@@ -89,6 +89,7 @@ pub(crate) struct Run {
     /// What the room ordered while it was alive, in order.
     pub(crate) given: Vec<HandoffId>,
     pub(crate) taken_back: Vec<HandoffId>,
+    pub(crate) aborts: u8,
     pub(crate) truth: Truth,
     group_gone: bool,
     ends: u8,
@@ -111,6 +112,7 @@ impl Run {
             handed: Vec::new(),
             given,
             taken_back: Vec::new(),
+            aborts: 0,
             truth: Truth::Alive,
             group_gone: false,
             ends: 0,
@@ -158,7 +160,7 @@ impl Run {
         match &order {
             Order::Hand(joiner) => self.given.push(joiner.handoff),
             Order::TakeBack(handoff) => self.taken_back.push(*handoff),
-            Order::Abort(_) => {}
+            Order::Abort(_) => self.aborts += 1,
         }
         self.orders.push_back(order);
     }
