@@ -270,7 +270,9 @@ impl Run {
                 self.ends += 1;
                 self.reports.push_back(Report::Ended(end));
             }
-            SessionEffect::Command(Command::Kill) | SessionEffect::Doing(_) | SessionEffect::Transcript(_) => {}
+            SessionEffect::Command(Command::Begin | Command::Kill)
+            | SessionEffect::Doing(_)
+            | SessionEffect::Transcript(_) => {}
         }
         Ok(())
     }
