@@ -50,6 +50,7 @@ pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
     pub(crate) slowest_start: Duration,
+    pub(crate) last_start: Duration,
     pub(crate) starts: Duration,
     pub(crate) ready: u32,
     pub(crate) ends: crate::checker::settled::Ends,
@@ -180,6 +181,7 @@ impl Rounds {
     async fn restart(&mut self) -> anyhow::Result<()> {
         match self.service.start(None).await? {
             Started::Ready(took) => {
+                self.tally.last_start = took;
                 self.tally.slowest_start = self.tally.slowest_start.max(took);
                 self.tally.starts += took;
                 self.tally.ready += 1;
@@ -217,11 +219,12 @@ impl Rounds {
         if name.starts_with("rest") || name.starts_with("every") {
             let ends = self.tally.ends;
             println!(
-                "{name}: {} records, {} absorbed, {} interrupted, {} lives, {took} ms",
+                "{name}: {} records, {} absorbed, {} interrupted, {} lives, last start {} ms, {took} ms",
                 ends.records,
                 ends.absorbed,
                 ends.interrupted,
-                self.service.lives()
+                self.service.lives(),
+                self.tally.last_start.as_millis()
             );
         }
     }

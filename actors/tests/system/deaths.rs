@@ -1,6 +1,8 @@
 //! What dies, and who survives it.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use clankie_actors::domain::handoff::StateName;
 use clankie_actors::domain::result::{FailCode, TurnResult};
@@ -85,4 +87,51 @@ async fn a_second_death_of_admission_within_a_minute_is_fatal() {
         () = hammer => panic!("the hammer rested"),
     };
     assert!(why.contains("twice") || why.contains("the supervisor is gone"), "{why}");
+}
+
+/// I6, I9: admission opens again only when every room that was found stands in its place, so no
+/// submit can make a second actor of such a room, which no rebuild would find and end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn admission_opens_again_with_every_room_in_its_place() {
+    const DEATHS: usize = 8;
+    // A rebuild waits ten seconds for a session that nobody ends, and hardly at all when there is none.
+    const REBUILT: Duration = Duration::from_secs(8);
+    let env = Arc::new(Env::start().await);
+    let over = Arc::new(AtomicBool::new(false));
+    let hammers: Vec<_> = (0..4).map(|of| tokio::spawn(hammer(Arc::clone(&env), Arc::clone(&over), of))).collect();
+    let mut deaths = 0;
+    while deaths < DEATHS {
+        let four = env.until("four run", |env| running(env).len() == 4);
+        tokio::time::timeout(REBUILT, four).await.expect("no session of an earlier life is left");
+        let ran = running(&env);
+        // A second death within a minute would be fatal.
+        env.clock.advance(61_000);
+        env.clock.panics.store(1, Ordering::SeqCst);
+        env.until("something dies", |env| ran.iter().any(|id| !running(env).contains(id))).await;
+        // The clock may break under a handoff instead, which ends alone; admission interrupts all at once.
+        deaths += usize::from(ran.iter().all(|id| !running(&env).contains(id)));
+    }
+    over.store(true, Ordering::SeqCst);
+    for hammer in hammers {
+        hammer.await.expect("every submit is answered");
+    }
+}
+
+fn running(env: &Env) -> Vec<String> {
+    env.states().into_iter().filter(|(_, state)| *state == StateName::Running).map(|(delivery, _)| delivery).collect()
+}
+
+/// Somebody new in one of the rooms, again and again: they keep the queue full and are told busy.
+async fn hammer(env: Arc<Env>, over: Arc<AtomicBool>, of: usize) {
+    const ROOMS: usize = 24;
+    for n in 0.. {
+        if over.load(Ordering::SeqCst) {
+            return;
+        }
+        let request = request(&format!("r{}", n % ROOMS), &format!("m{of}-{n}"), &format!("u{of}-{n}"), "work");
+        let answer = tokio::time::timeout(LONG, env.clankie.submit(request)).await;
+        // While admission is rebuilt it is an error; what counts is that there is an answer.
+        drop(answer.expect("a submit is answered"));
+        tokio::task::yield_now().await;
+    }
 }

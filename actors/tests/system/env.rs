@@ -39,9 +39,8 @@ impl HandClock {
 
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
-        let left = self.panics.load(Ordering::SeqCst);
-        if left > 0 {
-            self.panics.store(left - 1, Ordering::SeqCst);
+        let one = |left: usize| left.checked_sub(1);
+        if self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one).is_ok() {
             panic!("the clock breaks");
         }
         Timestamp(self.now.load(Ordering::SeqCst))

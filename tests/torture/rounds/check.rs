@@ -137,9 +137,8 @@ impl Rounds {
             if began.elapsed() > REST_WITHIN {
                 return self.wrong("a retry is answered", format!("{} are not", unknown.len()));
             }
-            for (key, verb) in unknown {
-                attempt(&self.world, api, &key, verb).await;
-            }
+            let tries = unknown.iter().map(|(key, verb)| attempt(&self.world, api, key, *verb));
+            stream::iter(tries).buffer_unordered(ABREAST).collect::<Vec<_>>().await;
         }
     }
 
