@@ -76,12 +76,23 @@ impl Inbox {
         }
     }
 
+    /// Says that the session is ready, and takes in the steers of its start.
+    pub(super) async fn begin(&mut self) -> Result<(), Stop> {
+        self.say(SessionEvent::Ready).await?;
+        loop {
+            match self.commands.recv().await {
+                Some(Command::Begin) => return Ok(()),
+                command => self.obey(command).await?,
+            }
+        }
+    }
+
     /// Says nothing and reads nothing until it is told to stop.
     pub(super) async fn deaf(&mut self) -> Stop {
         loop {
             match self.commands.recv().await {
                 Some(Command::Steer(joiner)) => self.waiting.push_back(joiner),
-                Some(Command::CancelSteer(_)) => {}
+                Some(Command::CancelSteer(_) | Command::Begin) => {}
                 Some(Command::Abort) => return Stop::Aborted,
                 Some(Command::Kill) | None => return Stop::Killed,
             }
@@ -142,7 +153,7 @@ impl Inbox {
             match command {
                 Command::Steer(joiner) => self.waiting.push_back(joiner),
                 // Too late for these: the turn is over, and every steer is about to be given back.
-                Command::CancelSteer(_) | Command::Abort | Command::Kill => {}
+                Command::CancelSteer(_) | Command::Begin | Command::Abort | Command::Kill => {}
             }
         }
         // A run that is over hears nothing of this, and needs nothing of it.
@@ -164,6 +175,7 @@ impl Inbox {
                 self.waiting.push_back(joiner);
                 self.mark(handoff, Mark::Queued).await
             }
+            Some(Command::Begin) => Ok(()),
             Some(Command::CancelSteer(handoff)) => self.give_back(handoff).await,
             Some(Command::Abort) => Err(Stop::Aborted),
             Some(Command::Kill) | None => Err(Stop::Killed),

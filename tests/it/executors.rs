@@ -39,7 +39,9 @@ struct Ended {
 impl Live {
     fn start(executor: &dyn Executor, spec: SessionSpec) -> Self {
         let (sink, events) = EventSink::channel();
-        Self { handle: executor.start(spec, sink), events, heard: Vec::new(), sent: Vec::new() }
+        let handle = executor.start(spec, sink);
+        handle.commands.try_send(Command::Begin).unwrap();
+        Self { handle, events, heard: Vec::new(), sent: Vec::new() }
     }
 
     /// Tells the session something. A session that is over does not hear it, as the run knows.

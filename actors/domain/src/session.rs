@@ -79,7 +79,7 @@ pub enum ToolPhase {
 /// What a session says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// It can take words now.
+    /// It can take words now. It waits for [`Command::Begin`], before which the words of its start come.
     Ready,
     /// More of the reply.
     Text(String),
@@ -126,6 +126,8 @@ pub enum SessionInput {
 /// What is told to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
+    /// Every steer of the start has been handed over: begin. Comes once, after [`SessionEvent::Ready`].
+    Begin,
     /// Take these words in.
     Steer(Joiner),
     /// Give this steer back unless it was read.
@@ -300,6 +302,7 @@ impl Session {
             effects.push(given(joiner));
             effects.push(SessionEffect::Command(Command::Steer(joiner.clone())));
         }
+        effects.push(SessionEffect::Command(Command::Begin));
         effects
     }
 

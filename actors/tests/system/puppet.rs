@@ -74,7 +74,17 @@ impl Strings {
     }
 
     pub(crate) async fn next_command(&mut self) -> Command {
-        self.commands.recv().await.expect("a command")
+        loop {
+            let command = self.commands.recv().await.expect("a command");
+            if command != Command::Begin {
+                return command;
+            }
+        }
+    }
+
+    /// Whether a steer has come that was not looked at.
+    pub(crate) fn was_steered(&mut self) -> bool {
+        std::iter::from_fn(|| self.commands.try_recv().ok()).any(|command| matches!(command, Command::Steer(_)))
     }
 
     pub(crate) async fn next_steer(&mut self) -> Joiner {

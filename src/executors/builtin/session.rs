@@ -86,7 +86,7 @@ impl Session {
     }
 
     async fn turns(&mut self) -> Result<Outcome, Stop> {
-        self.inbox.say(SessionEvent::Ready).await?;
+        self.inbox.begin().await?;
         loop {
             self.inbox.look().await?;
             let turn = match self.call().await? {

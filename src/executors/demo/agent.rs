@@ -64,7 +64,7 @@ impl Agent {
 
     /// Obeys until nothing is left: `GoOn` means that the last look found no steer either.
     async fn turn(&mut self) -> Result<Then, Stop> {
-        self.inbox.say(SessionEvent::Ready).await?;
+        self.inbox.begin().await?;
         self.inbox.note(NO_MODEL).await?;
         self.open().await?;
         loop {

@@ -27,6 +27,21 @@ fn two_texts_within_one_round_trip_become_one_handoff() {
 }
 
 #[test]
+fn sixteen_deliveries_join_and_the_next_is_its_own_handoff() {
+    let mut house = House::with_one_slot();
+    for n in 0..=17 {
+        house.say("a", "ann", &format!("m{n}"));
+    }
+    assert_eq!((house.handed.len(), house.state("m17")), (16, &State::Pending));
+    let mut together = House::with_one_slot();
+    for n in 0..=17 {
+        together.submit(request("a", "ann", &format!("m{n}")));
+    }
+    together.pump();
+    assert_eq!((together.handed.len(), together.state("m17")), (16, &State::Pending));
+}
+
+#[test]
 fn words_held_behind_a_busy_try_get_a_try_of_their_own() {
     let mut house = House::new(Limits { running: 1, running_per_room: 1, waiting: 1, ..Limits::default() });
     house.say("b", "bob", "x");

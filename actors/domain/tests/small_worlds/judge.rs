@@ -55,6 +55,9 @@ impl World {
         if item >= self.script.words.len() + self.script.edits.len() {
             return self.judge_cancel_answer(answer);
         }
+        let refused = most(self.script.said(item).0.who, self.standing()).is_none();
+        let unheard = self.speaking == Some(caller.0) && refused;
+        must(!unheard || matches!(answer, Answer::Refused(_)), || format!("who may not speak heard {answer:?}"))?;
         let own = minted(usize::try_from(caller.0).unwrap()).handoff;
         let told = match answer {
             Answer::Accepted { handoff, .. } | Answer::Settled { handoff, .. } => Some(*handoff),
@@ -73,9 +76,20 @@ impl World {
             self.on_past(|past| past.dead.insert(own));
         }
         match told {
-            Some(handoff) => self.judge_yes(item, handoff, answer),
+            Some(handoff) => {
+                self.judge_same(item, handoff)?;
+                self.judge_yes(item, handoff, answer)
+            }
             None => self.judge_no(item, caller, answer),
         }
+    }
+
+    /// I3: one key with other words is a conflict. An edit in flight changes the words of a key.
+    fn judge_same(&self, item: usize, handoff: HandoffId) -> Verdict {
+        let asked = self.script.submission(item, 0).fingerprint;
+        let same = self.store.records.get(&handoff).is_some_and(|record| record.fingerprint == asked);
+        let edited = !self.script.edits.is_empty();
+        must(same || edited, || format!("I3: item {item} shares {handoff}, which was asked otherwise"))
     }
 
     fn judge_yes(&self, item: usize, handoff: HandoffId, answer: &Answer) -> Verdict {
@@ -156,11 +170,21 @@ impl World {
         joiners.iter().try_for_each(|joiner| self.judge_wish(record, joiner))
     }
 
+    /// A run that holds more than it may is being stopped once its room knows.
+    pub(crate) fn judge_notice(&self, room: usize) -> Verdict {
+        let here = self.runs.iter().filter(|run| run.room == room && run.truth == Truth::Alive && run.aborts == 0);
+        let mut records = here.map(|run| &self.store.records[&run.handoff]);
+        let kept = records.find(|record| exceeds(record, self.standing()));
+        must(kept.is_none(), || format!("I8: {:?} goes on with what it lost", kept.map(|record| record.id)))
+    }
+
     pub(crate) fn judge_steer(&self, run: RunId, joiner: &Joiner) -> Verdict {
         let record = self.store.records.values().find(|record| record.run == run).ok_or("no such run")?;
         let joined =
             self.store.records.get(&joiner.handoff).is_some_and(|j| j.state == State::Joined { target: record.id });
         must(joined, || format!("I2: {} steers and is not durable", joiner.handoff))?;
+        let stopping = self.runs.iter().any(|other| other.id == run && other.aborts > 0);
+        must(!stopping, || format!("{} joined a run that is being stopped", joiner.handoff))?;
         self.judge_wish(record, joiner)
     }
 

@@ -76,13 +76,23 @@ fn i2_i3_repeats_conflicts_and_other_grants() {
 
 #[test]
 fn i4_i9_a_burst_is_read_or_owed() {
-    let mut script = Script::new([1, 1, 1]).says(0, Who::Ann, "a").says(0, Who::Ann, "b").says(0, Who::Ann, "c").says(
-        1,
-        Who::Bob,
-        "d",
-    );
+    let mut script = Script::new([1, 1, 1]).says(0, Who::Bob, "x");
+    for key in ["a", "b", "c"] {
+        script = script.says(0, Who::Ann, key);
+    }
     script.habit = Habit::Reads;
     walk("burst", script);
+}
+
+#[test]
+fn i2_i9_words_held_behind_a_try_share_what_it_gets_or_try_again() {
+    let script = Script::new([1, 1, 1])
+        .says(1, Who::Bob, "d")
+        .says(1, Who::Guest(1), "e")
+        .says(0, Who::Ann, "a")
+        .says(0, Who::Ann, "b")
+        .says(0, Who::Ann, "c");
+    walk("held", script);
 }
 
 #[test]

@@ -84,10 +84,12 @@ pub(crate) struct Run {
     grace: bool,
     unread: Vec<HandoffId>,
     pub(crate) read: Vec<HandoffId>,
+    /// What must not be handed over any more.
     handed: Vec<HandoffId>,
     /// What the room ordered while it was alive, in order.
     pub(crate) given: Vec<HandoffId>,
     pub(crate) taken_back: Vec<HandoffId>,
+    pub(crate) aborts: u8,
     pub(crate) truth: Truth,
     group_gone: bool,
     ends: u8,
@@ -110,6 +112,7 @@ impl Run {
             handed: Vec::new(),
             given,
             taken_back: Vec::new(),
+            aborts: 0,
             truth: Truth::Alive,
             group_gone: false,
             ends: 0,
@@ -157,7 +160,7 @@ impl Run {
         match &order {
             Order::Hand(joiner) => self.given.push(joiner.handoff),
             Order::TakeBack(handoff) => self.taken_back.push(*handoff),
-            Order::Abort(_) => {}
+            Order::Abort(_) => self.aborts += 1,
         }
         self.orders.push_back(order);
     }
@@ -165,7 +168,10 @@ impl Run {
     pub(crate) fn take_order(&mut self) -> Result<(), String> {
         match self.orders.pop_front() {
             Some(Order::Hand(joiner)) => self.step(SessionInput::Hand(joiner)),
-            Some(Order::TakeBack(handoff)) => self.step(SessionInput::TakeBack(handoff)),
+            Some(Order::TakeBack(handoff)) => {
+                self.handed.push(handoff);
+                self.step(SessionInput::TakeBack(handoff))
+            }
             Some(Order::Abort(why)) => self.step(SessionInput::Abort(why)),
             None => Ok(()),
         }
@@ -245,7 +251,7 @@ impl Run {
         match effect {
             SessionEffect::Command(Command::Steer(joiner)) => {
                 if self.handed.contains(&joiner.handoff) {
-                    return Err(format!("I3: steer {} was handed over twice", joiner.handoff));
+                    return Err(format!("I3: steer {} was handed over twice, or was taken back", joiner.handoff));
                 }
                 self.handed.push(joiner.handoff);
                 self.unread.push(joiner.handoff);
@@ -264,7 +270,9 @@ impl Run {
                 self.ends += 1;
                 self.reports.push_back(Report::Ended(end));
             }
-            SessionEffect::Command(Command::Kill) | SessionEffect::Doing(_) | SessionEffect::Transcript(_) => {}
+            SessionEffect::Command(Command::Begin | Command::Kill)
+            | SessionEffect::Doing(_)
+            | SessionEffect::Transcript(_) => {}
         }
         Ok(())
     }

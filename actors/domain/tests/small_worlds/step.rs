@@ -14,7 +14,7 @@ use clankie_domain::ids::{Caller, RunId, Ticket};
 use crate::counts::{Counts, Draining};
 use crate::digest::Part;
 use crate::run::{Order, Report, Run};
-use crate::script::{Outage, Standing, TRIES, authority, minted, room_id};
+use crate::script::{Outage, Standing, TRIES, authority, minted, most, room_id};
 use crate::store::{Stands, Store, Verdict, is_live, must, stands};
 use crate::world::{Act, Closing, Past, Site, Told, World};
 
@@ -61,7 +61,8 @@ impl World {
             }
             Act::Notice(room) => {
                 self.on_site(room, |site| site.told = Told::Yes);
-                self.decide(room, RoomInput::AuthorityChanged)
+                self.decide(room, RoomInput::AuthorityChanged)?;
+                self.judge_notice(room)
             }
             Act::Crash => self.crash(),
             Act::Drain => {
@@ -100,7 +101,12 @@ impl World {
         let known = self.store.receipt(room, &submission.request.delivery);
         let joins = self.must_join(item);
         let own = submission.minted.handoff;
+        self.speaking = Some(caller.0);
         self.decide(room, RoomInput::Submit { submission, known, caller })?;
+        self.speaking = None;
+        let heard = !self.past.asked.contains_key(&caller.0);
+        let refused = most(self.script.words[item].who, self.standing()).is_none();
+        must(heard || !refused, || format!("item {item} may not speak and was not refused at once"))?;
         let joined = self.store.records.get(&own).is_some_and(|record| stands(record) == Stands::Joined);
         must(joined || !joins, || format!("{own} could join and did not"))
     }

@@ -98,6 +98,8 @@ pub(crate) struct World {
     pub(crate) crashes: u8,
     pub(crate) drains: u8,
     pub(crate) now: Timestamp,
+    /// Who is speaking right now; nobody between two acts.
+    pub(crate) speaking: Option<u64>,
 }
 
 impl Hash for World {
@@ -124,6 +126,7 @@ impl World {
             crashes: 0,
             drains: 0,
             now: NOW,
+            speaking: None,
             script: Arc::new(script),
         }
     }
