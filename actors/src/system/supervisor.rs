@@ -18,7 +18,7 @@ use super::failpoint::{self, Side};
 use super::fatal::{Fatal, Fuse};
 use super::global_admission::{GlobalAdmission, GlobalMsg};
 use super::hints::Hints;
-use super::rooms::{Gate, Rooms, Running};
+use super::rooms::{Gate, RoomBody, Rooms, Running};
 use super::sessions::Sessions;
 use crate::ports::Clock;
 use crate::store::{Store, StoreError, Txn};
@@ -72,10 +72,18 @@ pub(crate) struct Supervisor {
     pub(crate) fatal: Fatal,
 }
 
+/// Whether the service goes on or stops; a rebuild of admission must not forget it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Course {
+    GoesOn,
+    Stops,
+}
+
 /// The actor's state.
 #[derive(Debug)]
 pub(crate) struct Watched {
     running: Running,
+    course: Course,
     last_death: Option<Timestamp>,
     _fuse: Fuse,
 }
@@ -87,7 +95,7 @@ impl Actor for Supervisor {
 
     async fn pre_start(&self, myself: ActorRef<SupervisorMsg>, (): ()) -> Result<Watched, ActorProcessingErr> {
         let running = self.boot(&myself).await?;
-        Ok(Watched { running, last_death: None, _fuse: self.fatal.fuse("the supervisor") })
+        Ok(Watched { running, course: Course::GoesOn, last_death: None, _fuse: self.fatal.fuse("the supervisor") })
     }
 
     async fn post_start(&self, myself: ActorRef<SupervisorMsg>, _: &mut Watched) -> Result<(), ActorProcessingErr> {
@@ -105,9 +113,8 @@ impl Actor for Supervisor {
         match message {
             SupervisorMsg::Prune => self.prune(&myself).await,
             SupervisorMsg::Drain => {
-                self.rooms.set_gate(Gate::Draining(state.running.clone()));
-                state.running.global.cast(GlobalMsg::Drain)?;
-                self.rooms.send_all(|| super::rooms::RoomBody::Drain);
+                state.course = Course::Stops;
+                self.drain(&state.running)?;
             }
         }
         Ok(())
@@ -137,7 +144,12 @@ impl Actor for Supervisor {
         state.last_death = Some(now);
         self.tear_down(state).await;
         match self.boot(&myself).await {
-            Ok(running) => state.running = running,
+            Ok(running) => {
+                state.running = running;
+                if state.course == Course::Stops {
+                    self.drain(&state.running)?;
+                }
+            }
             Err(error) => {
                 self.fatal.burn(format!("admission could not be started again: {error}"));
             }
@@ -147,6 +159,15 @@ impl Actor for Supervisor {
 }
 
 impl Supervisor {
+    /// The counts first: a drained room gives every permit back, and an undrained owner of the
+    /// counts would hand it out again.
+    fn drain(&self, running: &Running) -> Result<(), ActorProcessingErr> {
+        self.rooms.set_gate(Gate::Draining(running.clone()));
+        running.global.cast(GlobalMsg::Drain)?;
+        self.rooms.send_all(|| RoomBody::Drain);
+        Ok(())
+    }
+
     async fn tear_down(&self, state: &Watched) {
         self.rooms.set_gate(Gate::Closed);
         state.running.global.kill();
