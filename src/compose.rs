@@ -30,6 +30,7 @@ mod service_file;
 mod settings;
 mod stopping;
 
+use connections::Connections;
 use real::{SystemClock, TimeOrderedIds};
 use reload::Reload;
 use service_file::ServiceFile;
@@ -79,12 +80,14 @@ pub async fn serve(
     };
     let open = owner::http::router(surface)
         .merge(gateways::ingress::router(access.clone()))
-        .merge(gateways::local::router(access));
+        .merge(gateways::local::router(access.clone()));
+    let waits = access;
     let public = config.public_url.as_ref().map(ToString::to_string);
     let routes_behind_gate = Gate::new(address, public.as_deref())?.guard(open);
 
     let file = ServiceFile::write(&config.state_dir, &url, clock.now())?;
-    let serving = tokio::spawn(connections::serve(listener, routes_behind_gate));
+    let connections = Arc::new(Connections::new());
+    let serving = tokio::spawn(Arc::clone(&connections).serve(listener, routes_behind_gate));
     let watching = tokio::spawn(Arc::clone(&reload).watch());
     for line in greeting(&url, &routes, &settings::local_rooms(&config)?.into_iter().collect::<Vec<_>>(), &kept) {
         announce(&line);
@@ -92,6 +95,8 @@ pub async fn serve(
     let code = stopping::until_stopped(&clankie, &draining, config.shutdown.grace.duration(), &mut announce).await;
     watching.abort();
     serving.abort();
+    waits.close();
+    connections.close().await;
     drop(file);
     store.close();
     Ok(code)

@@ -106,3 +106,16 @@ fn every_invariant_that_the_docs_list_has_a_test_that_names_it() {
         assert!(named, "no test names {id}");
     }
 }
+
+#[test]
+fn every_file_that_the_docs_name_is_there() {
+    let places = ["", "actors/domain/src", "actors/src", "src"];
+    for page in ["README.md", "docs/ARCHITECTURE.md"] {
+        let text = read(&root().join(page));
+        for named in text.split('`').skip(1).step_by(2).filter(|word| word.ends_with(".rs") || word.ends_with(".toml"))
+        {
+            let there = places.iter().any(|place| root().join(place).join(named).exists());
+            assert!(there, "{page} names {named}, which is not there");
+        }
+    }
+}

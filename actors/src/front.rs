@@ -8,10 +8,12 @@ use clankie_domain::admission::Limits;
 use clankie_domain::admission::room::{Answer, Canceller, Which};
 use clankie_domain::grant::{GrantPolicy, Plan};
 use clankie_domain::handoff::{HandoffRecord, StateName};
-use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, LaneName, RoomId, RunId, TokenId};
+use clankie_domain::ids::{
+    ActorId, DeliveryId, ExecutorName, Fingerprint, HandoffId, LaneName, RoomId, RunId, TokenId,
+};
 use clankie_domain::message::RoomMessage;
 use clankie_domain::principal::{Token, TokenKind, TokenRefused};
-use clankie_domain::receipt::Receipt;
+use clankie_domain::receipt::{Known, Receipt};
 use clankie_domain::request::{Minted, Request, Submission};
 use clankie_domain::session::Entry;
 use clankie_domain::time::Timestamp;
@@ -197,7 +199,22 @@ impl Clankie {
     pub async fn submit(&self, request: Request) -> Result<Answer, Failure> {
         let room = request.room.clone();
         let submission = self.submission(request);
-        self.ask(&room, |reply| RoomBody::Submit(submission, reply)).await
+        let (delivery, fingerprint) = (submission.request.delivery.clone(), submission.fingerprint);
+        match self.ask(&room, |reply| RoomBody::Submit(submission, reply)).await? {
+            Answer::ShuttingDown => self.saved(&room, &delivery, fingerprint),
+            answer => Ok(answer),
+        }
+    }
+
+    /// What a stopping service still answers: a delivery that has its result.
+    fn saved(&self, room: &RoomId, delivery: &DeliveryId, fingerprint: Fingerprint) -> Result<Answer, Failure> {
+        let Some(receipt) = self.receipt(room, delivery)? else { return Ok(Answer::ShuttingDown) };
+        let handoff = receipt.handoff;
+        Ok(match (receipt.compare(fingerprint), receipt.result) {
+            (Known::Conflict, _) => Answer::Conflict { handoff },
+            (Known::Same, Some(result)) => Answer::Settled { handoff, result },
+            (Known::Same, None) => Answer::ShuttingDown,
+        })
     }
 
     /// Replaces the words of a delivery before its start, or joins them later.

@@ -7,12 +7,22 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Log, LogFormat};
 
+/// A panic is one log line like any other; who supervises it decides what follows.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let said = panic.payload_as_str().unwrap_or("no words");
+        let line = panic.location().map_or(0, std::panic::Location::line);
+        tracing::error!(said, line, "a part of the service panicked");
+    }));
+}
+
 /// Begins to log. A second call in one process changes nothing.
 pub(super) fn begin(log: &Log) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(&log.filter).with_context(|| {
         format!("log.filter: {:?} is no filter; write for example \"info\" or \"warn,clankie=debug\"", log.filter)
     })?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    log_panics();
     let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).with_ansi(colours);
     let begun = match log.format {
         LogFormat::Text => lines.try_init(),

@@ -71,7 +71,9 @@ impl ConfigReload for Reload {
         let routes = settings::routes(&next);
         self.clankie.reload(policy, routes).await.map_err(|refused| refused.to_string())?;
         let changed = differences(&in_force, &next);
-        *in_force = next;
+        // What waits for a restart is named again next time: it is not in force.
+        let Config { grants, lanes, rooms, executors, .. } = next;
+        *in_force = Config { grants, lanes, rooms, executors, ..in_force.clone() };
         Ok(changed)
     }
 }

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use clankie_domain::admission::room::Answer;
+use clankie_domain::grant::Revoked;
 use clankie_domain::handoff::StateName;
 use clankie_domain::ids::{DeliveryId, HandoffId, RoomId};
 use clankie_domain::result::TurnResult;
@@ -47,7 +48,12 @@ fn meaning(answer: Answer) -> Meaning {
         Answer::Busy(facts) => Meaning::Problem(Problem::busy(&facts)),
         Answer::Conflict { handoff } => Meaning::Problem(Problem::conflict(Some(handoff))),
         Answer::ConflictInFlight => Meaning::Problem(Problem::conflict(None)),
-        Answer::Refused(_) | Answer::NotYours => Meaning::Problem(Problem::new(Reason::Forbidden)),
+        Answer::Refused(Revoked::Authority) => {
+            Meaning::Problem(Problem::new(Reason::NotFound).because("there is no such room here"))
+        }
+        Answer::Refused(Revoked::Owner | Revoked::Source) | Answer::NotYours => {
+            Meaning::Problem(Problem::new(Reason::Forbidden))
+        }
         Answer::ShuttingDown => Meaning::Problem(Problem::shutting_down()),
         Answer::NotFound => Meaning::Problem(Problem::new(Reason::NotFound)),
         Answer::Forgotten => Meaning::Empty,

@@ -16,11 +16,17 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clankie_actors::Clankie;
 use clankie_domain::ids::TokenId;
 use clankie_domain::principal::{Token, TokenKind};
+use dashmap::DashMap;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
 use super::attempts::{Attempts, From, Verdict};
+use super::drain::Draining;
 use super::problem::{Problem, Reason};
 
+/// Requests of one credential at once, waiting ones included: a quarter of all connections, so that
+/// no lane can keep the owner out.
+const REQUESTS: usize = 256;
 /// Random bytes of a secret: 256 bits.
 const SECRET_BYTES: usize = 32;
 /// What they are as base64url without padding.
@@ -98,12 +104,14 @@ impl Credential {
 pub struct Access {
     clankie: Clankie,
     attempts: Arc<Attempts>,
+    in_flight: Arc<DashMap<TokenId, Arc<Semaphore>>>,
+    closed: Draining,
 }
 
 impl Access {
     /// One for the whole service: guesses at one surface count at all.
     pub fn new(clankie: Clankie, attempts: Arc<Attempts>) -> Self {
-        Self { clankie, attempts }
+        Self { clankie, attempts, in_flight: Arc::default(), closed: Draining::default() }
     }
 
     /// The actors.
@@ -111,15 +119,32 @@ impl Access {
         &self.clankie
     }
 
+    /// From now on whoever waits hears that the service stops.
+    pub fn close(&self) {
+        self.closed.begin();
+    }
+
+    /// One of the places that this token has for requests at once.
+    fn place(&self, token: TokenId) -> Result<Arc<OwnedSemaphorePermit>, Problem> {
+        let places = Arc::clone(&self.in_flight.entry(token).or_insert_with(|| Arc::new(Semaphore::new(REQUESTS))));
+        let full = || {
+            let why = "256 requests of this credential are in flight; wait for some of them";
+            Problem::new(Reason::TooManyInFlight).because(why).after(1)
+        };
+        places.try_acquire_owned().map(Arc::new).map_err(|_| full())
+    }
+
     fn caller(&self, parts: &Parts) -> Result<Caller, Problem> {
         if !parts.headers.contains_key(AUTHORIZATION) {
             return Err(Problem::new(Reason::Unauthorized));
         }
         let standing = match presented(&parts.headers) {
-            Some(credential) => self.standing(&credential)?.map(|token| Caller { token, credential }),
+            Some(credential) => self.standing(&credential)?.map(|token| (token, credential)),
             None => None,
         };
-        standing.ok_or_else(|| refusal(self.attempts.wrong(origin(parts))))
+        let (token, credential) = standing.ok_or_else(|| refusal(self.attempts.wrong(origin(parts))))?;
+        let place = self.place(token.id)?;
+        Ok(Caller { token, credential, _place: place })
     }
 
     fn standing(&self, credential: &Credential) -> Result<Option<Token>, Problem> {
@@ -157,6 +182,8 @@ fn refusal(verdict: Verdict) -> Problem {
 pub struct Caller {
     token: Token,
     credential: Credential,
+    /// Held as long as the request is.
+    _place: Arc<OwnedSemaphorePermit>,
 }
 
 impl Caller {
@@ -170,8 +197,11 @@ impl Caller {
         if kinds.contains(&self.token.kind) { Ok(()) } else { Err(Problem::new(Reason::Forbidden)) }
     }
 
-    /// Refuses a caller whose token was revoked or expired since.
+    /// Refuses a caller whose token was revoked or expired since, and everybody once the service stops.
     pub fn still_stands(&self, access: &Access) -> Result<(), Problem> {
+        if access.closed.has_begun() {
+            return Err(Problem::shutting_down());
+        }
         match access.standing(&self.credential)? {
             Some(_) => Ok(()),
             None => Err(Problem::new(Reason::Unauthorized)),

@@ -3,6 +3,8 @@
 //! Unknown keys, keys that stand twice (also deep inside), NUL characters, lone surrogates and
 //! deep nesting are refused with the field they stand in; so is an array in an object's place.
 
+use std::time::Duration;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, Request};
@@ -13,10 +15,15 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
+use tokio::time::timeout;
+
 use super::problem::{Problem, Reason};
 
 mod shape;
 mod strict;
+
+/// How long a body may take: a slow one must not hold a connection.
+const BODY_WITHIN: Duration = Duration::from_secs(10);
 
 /// A body that was read strictly. The route's own body limit bounds it.
 #[derive(Debug, Clone)]
@@ -31,7 +38,11 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         plain_json(request.headers())?;
-        let bytes = match Bytes::from_request(request, state).await {
+        let body = timeout(BODY_WITHIN, Bytes::from_request(request, state)).await;
+        let Ok(body) = body else {
+            return Err(Problem::new(Reason::BadRequest).because("the body did not come within 10 seconds"));
+        };
+        let bytes = match body {
             Ok(bytes) => bytes,
             Err(BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_))) => {
                 return Err(Problem::new(Reason::TooLarge));

@@ -40,7 +40,11 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Pairs::<T>::from_request_parts(parts, state).await {
             Ok(Pairs(query)) => Ok(Self(query)),
-            Err(refused) => Err(Problem::new(Reason::BadRequest).because(refused.body_text())),
+            Err(refused) => {
+                let text = refused.body_text();
+                let rule = text.trim_start_matches("Failed to deserialize query string: ");
+                Err(Problem::new(Reason::BadRequest).because(format!("query: {rule}")))
+            }
         }
     }
 }

@@ -140,3 +140,54 @@ fn a_reload_says_what_is_in_force_and_what_waits_for_a_restart() {
         (service.send(&say.json(&json!({"delivery_id": "m2", "text": "hi"}))).status == 403).then_some(())
     });
 }
+
+/// Whoever waits when the service stops gets an answer: the saved result, or that it is stopping.
+#[test]
+fn whoever_waits_for_a_stop_is_answered_and_saved_results_are_given_to_the_end() {
+    let mut service = Service::start("[limits]\nrunning = 1\nrunning_per_room = 1\n[shutdown]\ngrace = \"60s\"");
+    let done = turn("q", "done", "dee", "hello");
+    let saved = service.settle(&done).json()["result"].clone();
+    service.admit(&turn("r", "runs", "ann", "!wait-steer 60000\n!say finished"));
+    service.running("runs");
+    service.admit(&turn("r", "waits", "bob", "!say later"));
+    let lane = service.lane("t");
+    let address = service.address().to_owned();
+    let waiting = std::thread::spawn(move || Ask::get("/ingress/v1/turns/r/waits?wait=60").token(&lane).send(&address));
+    let token = service.lane("t");
+    let waits = || service.send(&Ask::get("/metrics")).status == 200;
+    assert!(waits());
+    service.signal(Signal::TERM);
+    until("the stop to begin", || service.log().contains("nothing new is admitted").then_some(()));
+    let again = service.send(&Ask::post("/ingress/v1/turns").token(&token).json(&done));
+    assert_eq!((again.status, &again.json()["result"]), (200, &saved), "{again:?}");
+    let cancel = serde_json::json!({"actor": {"id": "ann"}});
+    let _ = service.send(&Ask::new("DELETE", "/ingress/v1/turns/r/runs").token(&token).json(&cancel));
+    service.signal(Signal::INT);
+    let answer = waiting.join().unwrap();
+    assert_eq!((answer.status, answer.problem().as_str()), (503, "shutting-down"), "{answer:?}");
+    service.ended();
+}
+
+/// One lane that leaves its bodies and waits open cannot keep the owner out.
+#[test]
+fn a_lane_that_holds_connections_keeps_nobody_out() {
+    use std::io::Write;
+    let service = Service::start("");
+    let lane = service.lane("t");
+    let held: Vec<_> = (0..300)
+        .filter_map(|_| {
+            let mut stream = std::net::TcpStream::connect(service.address()).ok()?;
+            let head = format!(
+                "POST /ingress/v1/turns HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {lane}\r\n\
+                 Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{{",
+                service.address()
+            );
+            stream.write_all(head.as_bytes()).ok()?;
+            Some(stream)
+        })
+        .collect();
+    assert_eq!(held.len(), 300);
+    let operator = service.operator().to_owned();
+    let answer = service.send(&Ask::get("/operator/v1/handoffs").token(&operator));
+    assert_eq!(answer.status, 200, "{answer:?}");
+}

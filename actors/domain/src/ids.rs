@@ -15,6 +15,10 @@ pub const ROOM_ID_MAX: usize = 256;
 pub const TRANSPORT_ID_MAX: usize = 512;
 /// Longest full actor id: `ingress:`, a lane name and the transport's own id.
 pub const ACTOR_ID_MAX: usize = 640;
+/// How the service's own delivery keys begin where they are shown. No client's id may.
+pub const MINTED: &str = "clankie:";
+/// Hexadecimal digits of an edit's fingerprint that are shown: enough to tell edits of one room apart.
+const EDIT_DIGITS: usize = 24;
 /// Longest name of a lane or account.
 pub const LANE_NAME_MAX: usize = 64;
 
@@ -149,6 +153,10 @@ pub enum DeliveryId {
 impl DeliveryId {
     /// Parses a transport's own id.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
+        if text.starts_with(MINTED) {
+            let rule = "must not begin with clankie:, which names the service's own deliveries";
+            return Err(Malformed { field: "delivery_id", rule });
+        }
         printable(text, "delivery_id", "must be 1–512 printable characters")?;
         Ok(Self::Transport(text.to_owned()))
     }
@@ -158,8 +166,8 @@ impl fmt::Display for DeliveryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Transport(id) => f.write_str(id),
-            Self::Edit { of, digest } => write!(f, "{of} (edit {})", &digest[..digest.len().min(8)]),
-            Self::Continuation(id) => write!(f, "continuation {id}"),
+            Self::Edit { digest, .. } => write!(f, "{MINTED}edit:{}", &digest[..digest.len().min(EDIT_DIGITS)]),
+            Self::Continuation(id) => write!(f, "{MINTED}answer:{id}"),
         }
     }
 }
@@ -277,8 +285,10 @@ mod tests {
 
     #[test]
     fn a_minted_key_is_no_text_that_a_client_can_send() {
-        let sent = DeliveryId::parse("continuation 00000000-0000-4000-8000-000000000000");
-        assert_ne!(sent.ok(), Some(DeliveryId::Continuation(Uuid::nil())));
+        let edit = DeliveryId::Edit { of: "m-1".into(), digest: "0afd808d".into() };
+        for minted in [edit, DeliveryId::Continuation(Uuid::nil())] {
+            assert!(DeliveryId::parse(&minted.to_string()).is_err(), "{minted} can be sent");
+        }
     }
 
     #[test]

@@ -105,6 +105,7 @@ impl Actor for Handoff {
             None => {
                 self.take(&myself, SessionInput::Exited, run);
                 drop(end);
+                myself.stop(None);
             }
         }
         myself.send_interval(Duration::from_millis(TICK_MS), || HandoffMsg::Tick);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /rooms/v1/{room}/messages`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct SayBody {
     /// The sender's own id for it; a repeat under the same id is the same message.
     pub delivery_id: String,

@@ -6,7 +6,7 @@ use super::result::ResultBody;
 
 /// `POST /ingress/v1/turns`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct TurnBody {
     /// Always 1.
     pub schema_version: u32,
@@ -33,7 +33,7 @@ pub struct TurnBody {
 
 /// `PUT /ingress/v1/turns/{room}/{delivery_id}`. What the path says may be left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct EditBody {
     /// Always 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub struct EditBody {
 
 /// `DELETE /ingress/v1/turns/{room}/{delivery_id}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct CancelBody {
     /// The speaker, who may cancel only what they asked for.
     pub actor: ActorRef,
@@ -72,7 +72,7 @@ pub struct CancelBody {
 
 /// The speaker of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct ActorBody {
     /// The transport's own id of the person.
     pub id: String,
@@ -83,7 +83,7 @@ pub struct ActorBody {
 
 /// A speaker by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct ActorRef {
     /// The transport's own id of the person.
     pub id: String,
@@ -91,7 +91,7 @@ pub struct ActorRef {
 
 /// A file that comes with a request, by reference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct AttachmentBody {
     /// The transport's id for it.
     pub id: String,
@@ -107,7 +107,7 @@ pub struct AttachmentBody {
 
 /// A message quoted for context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub struct QuoteBody {
     /// Who said it, as display text.
     pub author: String,
