@@ -160,7 +160,7 @@ fn every_refusal_has_its_exit_code() {
     let busy = service.cli_told("hello\n", &["chat", "lab", "--as", "bob"]);
     assert_eq!(busy.code, Some(6), "{busy:?}");
     let unknown = service.cli_told("hello\n", &["chat", "attic", "--as", "bob"]);
-    assert_eq!(unknown.code, Some(4), "{unknown:?}");
+    assert_eq!(unknown.code, Some(3), "{unknown:?}");
     assert_eq!(service.cli(&["demo", "--no-such-flag"]).code, Some(2));
     service.kill();
     let gone = service.cli(&["status"]);

@@ -137,7 +137,7 @@ fn a_reload_says_what_is_in_force_and_what_waits_for_a_restart() {
     service.signal(Signal::HUP);
     until("the room to be closed", || {
         let say = Ask::post("/rooms/v1/den/messages").token(&account);
-        (service.send(&say.json(&json!({"delivery_id": "m2", "text": "hi"}))).status == 403).then_some(())
+        (service.send(&say.json(&json!({"delivery_id": "m2", "text": "hi"}))).status == 404).then_some(())
     });
 }
 
@@ -154,8 +154,6 @@ fn whoever_waits_for_a_stop_is_answered_and_saved_results_are_given_to_the_end()
     let address = service.address().to_owned();
     let waiting = std::thread::spawn(move || Ask::get("/ingress/v1/turns/r/waits?wait=60").token(&lane).send(&address));
     let token = service.lane("t");
-    let waits = || service.send(&Ask::get("/metrics")).status == 200;
-    assert!(waits());
     service.signal(Signal::TERM);
     until("the stop to begin", || service.log().contains("nothing new is admitted").then_some(()));
     let again = service.send(&Ask::post("/ingress/v1/turns").token(&token).json(&done));

@@ -72,7 +72,7 @@ const TABLE: &[(Who, &str, &str, Wanted)] = &[
         (400, "bad-request", "as"),
     ),
     (Account, "POST /rooms/v1/..%2Flab/messages", r#"{"delivery_id":"m","text":"hi"}"#, (400, "bad-request", "room")),
-    (Account, "POST /rooms/v1/attic/messages", r#"{"delivery_id":"m","text":"hi"}"#, (403, "forbidden", "")),
+    (Account, "POST /rooms/v1/attic/messages", r#"{"delivery_id":"m","text":"hi"}"#, (404, "not-found", "")),
     (Owner, "GET /operator/v1/handoffs?limit=0", "", (400, "bad-request", "limit")),
     (Owner, "GET /operator/v1/handoffs?limit=1001", "", (400, "bad-request", "limit")),
     (Owner, "GET /operator/v1/handoffs?limit=many", "", (400, "bad-request", "")),
