@@ -1,0 +1,3 @@
+//! Discord as one more way into rooms.
+
+pub mod split;

@@ -1,0 +1,1 @@
+//! Cuts a text into parts that Discord takes.
