@@ -16,7 +16,7 @@ use crate::fake::{FakeDiscord, STUCK};
 /// What serenity handed over.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    Ready(String),
+    Ready,
     Guild(Box<Guild>),
     Resumed,
     Said(Box<Message>),
@@ -37,8 +37,8 @@ struct Ear(UnboundedSender<Heard>);
 
 #[async_trait]
 impl EventHandler for Ear {
-    async fn ready(&self, _: Context, ready: Ready) {
-        let _ = self.0.send(Heard::Ready(ready.user.name.clone()));
+    async fn ready(&self, _: Context, _: Ready) {
+        let _ = self.0.send(Heard::Ready);
     }
     async fn guild_create(&self, _: Context, guild: Guild, _: Option<bool>) {
         let _ = self.0.send(Heard::Guild(Box::new(guild)));
@@ -113,7 +113,7 @@ impl Bot {
     }
 
     pub(crate) async fn ready(&mut self) {
-        self.hear(|heard| matches!(heard, Heard::Ready(_)).then_some(())).await;
+        self.hear(|heard| matches!(heard, Heard::Ready).then_some(())).await;
     }
 
     pub(crate) async fn stop(self) {

@@ -6,5 +6,7 @@
 mod bot;
 #[path = "../peers/discord.rs"]
 mod fake;
+mod faults;
 mod gateway;
+mod refusals;
 mod split;

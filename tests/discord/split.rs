@@ -62,7 +62,7 @@ fn reopened<'p>(part: &'p str, marks: &str) -> Option<&'p str> {
 
 /// Puts parts together again: the byte offsets of the cuts if the parts, without fences that are
 /// closed at the end of one and opened again at the start of the next, are exactly the text.
-/// White space may be missing only at the end, and where 1 000 code points of it stand together.
+/// White space may be missing only at the end, and where it would have been a part by itself.
 fn rejoin(text: &str, parts: &[String]) -> Option<Vec<usize>> {
     fn from(text: &str, at: usize, parts: &[String], marks: &str) -> Option<Vec<usize>> {
         let rest = &text[at..];
@@ -83,21 +83,24 @@ fn rejoin(text: &str, parts: &[String]) -> Option<Vec<usize>> {
     from(text, 0, parts, "")
 }
 
+/// How much white space is missing here, if what follows it left no room for it.
 fn missing_space(text: &str, at: usize, body: &str) -> usize {
-    let before = text[..at].chars().rev().take_while(|c| c.is_whitespace()).count();
-    let after = text[at..].chars().take_while(|c| c.is_whitespace()).count();
-    if before + after < LIMIT / 2 {
+    let next = text[at..].trim_start();
+    let marked = next.starts_with("```") || next.starts_with("~~~");
+    let unit = if marked { next.lines().next() } else { next.graphemes(true).next() };
+    let space = text[..at].chars().rev().take_while(|c| c.is_whitespace()).count()
+        + text[at..].chars().take_while(|c| c.is_whitespace()).count();
+    if space + unit.unwrap_or_default().chars().count() <= LONG_CLUSTER {
         return 0;
     }
-    let space = text[at..].len() - text[at..].trim_start().len();
     let kept = body.len() - body.trim_start().len();
-    space.saturating_sub(kept)
+    (text[at..].len() - next.len()).saturating_sub(kept)
 }
 
 /// Every law; what broke, in words.
 fn check(text: &str) -> Result<Vec<String>, String> {
     let parts = split(text);
-    let show = || format!("{text:?}\nparts: {parts:#?}");
+    let show = || format!("{:.2000}\nparts: {:.6000}", format!("{text:?}"), format!("{parts:?}"));
     if split(text) != parts {
         return Err(format!("two answers for {}", show()));
     }
@@ -144,17 +147,19 @@ fn piece() -> impl Strategy<Value = String> {
         1 => "(`{3}|~{3})".prop_map(|marks| format!("\n{marks}{}\n", "i".repeat(1_900))),
         1 => "(`{3}|~{4})".prop_map(|marks| format!("  {marks} ")),
     ];
-    let times = prop_oneof![12 => 1usize..3, 4 => 3usize..60, 1 => 60usize..1_200];
-    (atom, times).prop_map(|(atom, times)| atom.chars().count().le(&40).then(|| atom.repeat(times)).unwrap_or(atom))
+    // Most stand alone; some fill up to a part and a half.
+    let fill = prop_oneof![12 => Just(1usize), 4 => 2usize..400, 1 => 400usize..3_000];
+    (atom, fill).prop_map(|(atom, fill)| atom.repeat((fill / atom.chars().count()).max(1)))
 }
 
 #[test]
 fn b93_parts_keep_every_law_on_generated_texts() {
     let store = FileFailurePersistence::Direct("tests/discord/corpus/split.seeds");
-    let config = Config { cases: CASES, failure_persistence: Some(Box::new(store)), ..Config::default() };
+    let config =
+        Config { cases: CASES, max_shrink_iters: 400, failure_persistence: Some(Box::new(store)), ..Config::default() };
     let (texts, cut, parts, fenced) = Default::default();
     let counts: [&AtomicUsize; 4] = [&texts, &cut, &parts, &fenced];
-    let text = prop::collection::vec(piece(), 1..40).prop_map(|pieces| pieces.concat());
+    let text = prop::collection::vec(piece(), 1..14).prop_map(|pieces| pieces.concat());
     let run = TestRunner::new(config).run(&text, |text| {
         let made = check(&text).map_err(TestCaseError::fail)?;
         let more = [1, usize::from(made.len() > 1), made.len(), usize::from(text.contains("\n```"))];
@@ -168,7 +173,7 @@ fn b93_parts_keep_every_law_on_generated_texts() {
     if let Err(error) = run {
         panic!("{error}");
     }
-    assert!(seen[1] * 4 > seen[0], "too few of the texts were long enough to be cut");
+    assert!(seen[1] * 5 > seen[0], "too few of the texts were long enough to be cut");
 }
 
 fn lines(count: usize) -> String {
@@ -190,22 +195,24 @@ fn hard() -> Vec<(&'static str, String, usize)> {
         ("nothing", String::new(), 0),
         ("white space alone", " \n".repeat(3_000), 0),
         ("white space that would fill parts", format!("a{}b", " ".repeat(5_000)), 2),
-        ("a long info string", format!("```{}\n{}```", "i".repeat(1_900), lines(100)), 3),
-        ("an info string longer than a part", format!("```{}\n{}```\n", "i".repeat(3_000), lines(10)), 3),
-        ("a fence that stays open", format!("look:\n```rust\n{}", lines(200)), 3),
-        ("only fences", "```\n".repeat(1_000), 3),
+        ("a long info string", format!("```{}\n{}```", "i".repeat(1_900), lines(100)), 2),
+        ("an info string longer than a part", format!("```{}\n{}```\n", "i".repeat(3_000), lines(10)), 2),
+        ("a fence that stays open", format!("look:\n```rust\n{}", lines(200)), 2),
+        ("only fences", "```\n".repeat(1_000), 2),
         ("only marks", "`".repeat(4_030), 3),
-        ("a fence in a fence", format!("````md\n```rust\n{}```\n````\n", lines(200)), 3),
-        ("a run of tildes", format!("~~~~~~\n{}~~~~~~", lines(200)), 3),
+        ("a fence in a fence", format!("````md\n```rust\n{}```\n````\n", lines(200)), 2),
+        ("a run of tildes", format!("~~~~~~\n{}~~~~~~", lines(200)), 2),
     ]
 }
 
 #[test]
 fn b93_hard_texts_have_the_parts_they_should() {
-    for (name, text, count) in hard() {
+    let made = |(name, text, count): (&'static str, String, usize)| {
         let parts = check(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(parts.len(), count, "{name}: {parts:#?}");
-    }
+        (parts.len() != count).then(|| format!("{name}: {} parts, not {count}", parts.len()))
+    };
+    let wrong: Vec<String> = hard().into_iter().filter_map(made).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

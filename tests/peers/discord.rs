@@ -5,7 +5,7 @@
 //! whatever no well-behaved client would do is logged as a violation besides. All faults are put
 //! in by the test; nothing here is random and nothing waits unless it was told to.
 
-#![allow(dead_code, reason = "each test binary uses its own part of this peer")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses its own part of this peer")]
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "it stops at what it did not expect")]
 #![allow(unreachable_pub, reason = "it is a module of several binaries")]
 

@@ -3,8 +3,8 @@
 //! Every part has at most [`LIMIT`] code points and something to read in it. No cut lies inside a
 //! character cluster, unless one cluster alone is longer than a part. A code block that fits into
 //! one part is not cut; a longer one is closed at the end of a part and opened again in the next.
-//! Parts without those added fences, put together, are the text; only white space that would fill
-//! a part by itself, or end the text in one, is left out.
+//! Parts without those added fences, put together, are the text; only white space that would be a
+//! part by itself is left out: at the end, and in front of what needs a whole part.
 
 mod boundary;
 mod fence;
@@ -54,18 +54,23 @@ fn next<'t>(rest: &'t str, open: Option<&Fence>) -> (&'t str, &'t str, Option<Fe
         return (rest, "", end.open.map(|(_, fence)| fence));
     }
     // White space in front of a cut makes no part outside a code block.
-    let readable = |boundary: &Boundary| open.is_some() || !blank(&rest[..boundary.at]);
-    let last = within.last().cloned();
-    within.retain(readable);
-    match (best(&within, rest, room), last) {
-        (Some(best), _) => cut(rest, best.at, best.open.map(|(_, fence)| fence)),
-        (None, Some(last)) if last.chars * 2 >= room => cut(rest, last.at, None),
-        (None, _) => cut(rest, inside_cluster(rest, open, room), open.cloned()),
+    let blank_ones = within.partition_point(|boundary| open.is_none() && blank(&rest[..boundary.at]));
+    let space = within[..blank_ones].last().map(|boundary| boundary.at);
+    within.drain(..blank_ones);
+    match (best(&within, rest, room), space) {
+        (Some(best), None) => cut(rest, best.at, best.open),
+        (Some(best), Some(_)) if best.kind.is_sound() => cut(rest, best.at, best.open),
+        // It stands in front of what needs a whole part.
+        (_, Some(space)) => cut(rest, space, None),
+        (None, None) => {
+            let at = inside_cluster(rest, open, room);
+            (&rest[..at], &rest[at..], open.cloned())
+        }
     }
 }
 
-fn cut(rest: &str, at: usize, open: Option<Fence>) -> (&str, &str, Option<Fence>) {
-    (&rest[..at], &rest[at..], open)
+fn cut(rest: &str, at: usize, open: Option<(Option<usize>, Fence)>) -> (&str, &str, Option<Fence>) {
+    (&rest[..at], &rest[at..], open.map(|(_, fence)| fence))
 }
 
 /// The last resort: as many code points of one overlong cluster as there is room for.

@@ -39,9 +39,9 @@ impl Fence {
         format!("{newline}{}", self.marks())
     }
 
-    /// Code points that closing it takes.
-    pub(super) fn closing_cost(&self, newline: bool) -> usize {
-        self.run + usize::from(!newline)
+    /// Code points that closing it after these words takes.
+    pub(super) fn closing_cost(&self, body: &str) -> usize {
+        self.run + usize::from(!body.ends_with('\n'))
     }
 
     fn marks(&self) -> String {
@@ -89,5 +89,5 @@ pub(super) fn fits_whole(text: &str) -> bool {
         }
         used += line.len() - line.trim_end_matches(['\n', '\r']).len();
     }
-    used + fence.closing_cost(text.ends_with('\n')) <= LIMIT
+    used + fence.closing_cost(text) <= LIMIT
 }
