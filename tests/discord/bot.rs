@@ -72,7 +72,8 @@ impl EventHandler for Ear {
     }
 }
 
-/// A client for REST alone; its rate limiter is off unless a test is about it.
+/// A client for REST alone. Its rate limiter must be off: serenity's leaves the proxy out of the
+/// calls that it makes.
 pub(crate) fn http(fake: &FakeDiscord) -> Http {
     let _ = rustls::crypto::ring::default_provider().install_default();
     HttpBuilder::new(fake.token()).proxy(fake.url()).ratelimiter_disabled(true).build()

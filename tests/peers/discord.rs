@@ -136,14 +136,18 @@ impl FakeDiscord {
     #[track_caller]
     pub(crate) fn wait<T>(&self, what: &str, found: impl Fn(&[Entry]) -> Option<T>) -> T {
         let deadline = Instant::now() + STUCK;
-        let mut world = self.world();
         loop {
-            if let Some(found) = found(&world.log) {
+            // Not under the lock: what is asked may look at the channels too.
+            let log = self.log();
+            if let Some(found) = found(&log) {
                 return found;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "stuck waiting for {what}; the log:\n{}", log::shown(&world.log));
-            world = self.shared.happened.wait_timeout(world, left).unwrap_or_else(PoisonError::into_inner).0;
+            assert!(!left.is_zero(), "stuck waiting for {what}; the log:\n{}", log::shown(&log));
+            let world = self.world();
+            if world.log.len() == log.len() {
+                drop(self.shared.happened.wait_timeout(world, left));
+            }
         }
     }
 
@@ -152,7 +156,7 @@ impl FakeDiscord {
         let mut changed = self.shared.changed.subscribe();
         let waiting = async {
             loop {
-                if let Some(found) = found(&self.world().log) {
+                if let Some(found) = found(&self.log()) {
                     return found;
                 }
                 changed.changed().await.unwrap();
