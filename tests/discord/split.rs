@@ -71,7 +71,7 @@ fn rejoin(text: &str, parts: &[String]) -> Option<Vec<usize>> {
         for (body, marks) in undressed(part) {
             let skipped = if rest.starts_with(body) { 0 } else { missing_space(text, at, body) };
             let end = at + skipped + body.len();
-            if text[at + skipped..].starts_with(body)
+            if text.get(at + skipped..).is_some_and(|rest| rest.starts_with(body))
                 && let Some(mut cuts) = from(text, end, others, marks)
             {
                 cuts.insert(0, end);

@@ -256,7 +256,7 @@ impl World {
         let place = self.seen(at.0)?;
         self.existing(at.0, at.1)?;
         let unicode = |c: char| !c.is_ascii() || c == '#' || c == '*' || c.is_ascii_digit();
-        let plain = !emoji.is_empty() && emoji.chars().all(unicode) && emoji.chars().any(|c| !c.is_ascii());
+        let plain = !emoji.is_empty() && emoji.chars().all(unicode) && !emoji.is_ascii();
         if !plain && !self.custom_emoji.contains(emoji) {
             return Err(Reply::refused(400, 10014, "Unknown Emoji"));
         }
