@@ -64,7 +64,7 @@ pub async fn serve(
 
     let (routes, settings) = (settings::routes(&config), settings::settings(&config)?);
     let executors = executors::executors(&config, &Environment::of_process())?;
-    let ports = Ports { clock: Arc::clone(&clock), ids: Arc::new(ids), executors };
+    let ports = Ports { clock: Arc::clone(&clock), ids: Arc::new(ids), executors, delivery: None };
     let clankie = Clankie::start(store.clone(), ports, settings).await?;
     let kept = auth::keep(&clankie, &config.state_dir).await?;
     let draining = Draining::default();
