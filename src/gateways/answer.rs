@@ -49,7 +49,8 @@ fn meaning(answer: Answer) -> Meaning {
         Answer::ConflictInFlight => Meaning::Problem(Problem::conflict(None)),
         Answer::Refused(_) | Answer::NotYours => Meaning::Problem(Problem::new(Reason::Forbidden)),
         Answer::ShuttingDown => Meaning::Problem(Problem::shutting_down()),
-        Answer::NotFound => Meaning::Problem(Problem::new(Reason::NotFound)),
+        // Answers to a posting; no lane asks for one.
+        Answer::NotFound | Answer::Posted(_) | Answer::NoSuchStep => Meaning::Problem(Problem::new(Reason::NotFound)),
         Answer::Forgotten => Meaning::Empty,
     }
 }

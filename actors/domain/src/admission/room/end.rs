@@ -158,7 +158,7 @@ fn unread_of_a_dead_run(result: &TurnResult) -> TurnResult {
 /// What the room hears of a result.
 ///
 /// A joiner's end says nothing: the room hears of the run once.
-pub(crate) fn heard(record: &HandoffRecord, result: &TurnResult, now: crate::time::Timestamp) -> Option<RoomMessage> {
+pub fn heard(record: &HandoffRecord, result: &TurnResult, now: crate::time::Timestamp) -> Option<RoomMessage> {
     if matches!(record.state, State::Joined { .. }) {
         return None;
     }
