@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
-use clankie_actors::ports::{Clock, Ids};
+use clankie_actors::ports::{Clock, Ids, RoomDelivery};
 use clankie_actors::store::Store;
 use clankie_actors::{Clankie, Ports};
 use clankie_domain::grant::Plan;
@@ -12,6 +12,7 @@ use clankie_domain::ids::{ExecutorName, RoomId};
 use tokio::net::TcpListener;
 
 use crate::config::{Config, Environment, Sources};
+use crate::gateways::discord::Discord;
 use crate::http::attempts::Attempts;
 use crate::http::bearer::Access;
 use crate::http::drain::Draining;
@@ -22,6 +23,7 @@ use crate::owner::http::{Facts, Surface};
 use crate::{bench, gateways, owner};
 
 mod connections;
+mod discord;
 mod executors;
 mod logging;
 mod real;
@@ -57,12 +59,14 @@ pub async fn serve(
 
     let (routes, settings) = (settings::routes(&config), settings::settings(&config)?);
     let executors = executors::executors(&config, &Environment::of_process())?;
-    let ports = Ports { clock: Arc::clone(&clock), ids: Arc::new(ids), executors };
+    let bot = discord::discord(&config, &Environment::of_process(), &clock)?;
+    let delivery = bot.clone().map(|bot| Arc::new(bot) as Arc<dyn RoomDelivery>);
+    let ports = Ports { clock: Arc::clone(&clock), ids: Arc::new(ids), executors, delivery };
     let clankie = Clankie::start(store.clone(), ports, settings).await?;
     let kept = auth::keep(&clankie, &config.state_dir).await?;
     let draining = Draining::default();
     let access = Access::new(clankie.clone(), Arc::new(Attempts::new(Arc::clone(&clock))));
-    let reload = Arc::new(Reload::new(sources, config.clone(), clankie.clone()));
+    let reload = Arc::new(Reload::new(sources, config.clone(), clankie.clone(), bot.as_ref().map(Discord::owners)));
     let facts = Facts {
         version: env!("CARGO_PKG_VERSION"),
         url: url.clone(),
@@ -76,6 +80,7 @@ pub async fn serve(
         facts: Arc::new(facts),
         reload: reload.clone(),
         draining: draining.clone(),
+        discord: bot.as_ref().map(discord::view),
         metrics: metrics::install()?,
     };
     let open = owner::http::router(surface)
@@ -89,11 +94,15 @@ pub async fn serve(
     let connections = Arc::new(Connections::new());
     let serving = tokio::spawn(Arc::clone(&connections).serve(listener, routes_behind_gate));
     let watching = tokio::spawn(Arc::clone(&reload).watch());
+    let talking = bot.map(|bot| tokio::spawn(bot.run(clankie.clone())));
     for line in greeting(&url, &routes, &settings::local_rooms(&config)?.into_iter().collect::<Vec<_>>(), &kept) {
         announce(&line);
     }
     let code = stopping::until_stopped(&clankie, &draining, config.shutdown.grace.duration(), &mut announce).await;
     watching.abort();
+    if let Some(talking) = talking {
+        talking.abort();
+    }
     serving.abort();
     waits.close();
     connections.close().await;

@@ -12,6 +12,7 @@ use reqwest::Url;
 use toml::{Table, Value};
 
 mod check;
+mod discord;
 mod document;
 mod environment;
 mod error;
@@ -20,6 +21,7 @@ mod layers;
 mod model;
 mod span;
 
+pub use discord::{DirectMessages, Discord, Signals};
 pub use document::{Autonomy, Decision, Grants, Lane, Limits, Log, LogFormat, Provider, Sessions, Shutdown};
 pub use environment::Environment;
 pub use error::{ConfigError, Origin};
@@ -46,6 +48,8 @@ pub struct Config {
     pub sessions: Sessions,
     /// The model of the builtin executor, when one is configured.
     pub model: Option<Model>,
+    /// The Discord bot, when a token is named.
+    pub discord: Option<Discord>,
     /// The short names of the local rooms.
     pub rooms: BTreeSet<String>,
     /// Who may do what.

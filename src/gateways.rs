@@ -4,6 +4,7 @@
 //! must be served behind [`crate::http::gate::Gate::guard`].
 
 mod answer;
+pub mod discord;
 pub mod ingress;
 pub mod local;
 mod messages;

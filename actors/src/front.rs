@@ -22,8 +22,8 @@ use ractor::ActorRef;
 use tokio::sync::oneshot;
 
 use crate::digest;
-use crate::ports::{Clock, Executor, Ids};
-use crate::store::{Store, StoreError};
+use crate::ports::{Clock, Executor, Ids, RoomDelivery};
+use crate::store::{Store, StoreError, Txn, Write};
 use crate::system::authority::{NewToken, PrincipalsMsg};
 use crate::system::fatal::Fatal;
 use crate::system::hints::Hints;
@@ -41,6 +41,8 @@ pub struct Ports {
     pub ids: Arc<dyn Ids>,
     /// Every configured executor.
     pub executors: Vec<Arc<dyn Executor>>,
+    /// What posts into rooms that live elsewhere, when there is a gateway for them.
+    pub delivery: Option<Arc<dyn RoomDelivery>>,
 }
 
 /// What configuration says to the actors.
@@ -229,6 +231,16 @@ impl Clankie {
         self.ask(room, |reply| RoomBody::Cancel(which, by, reply)).await
     }
 
+    /// The message of a delivery was deleted: before its start it is cancelled, later nothing changes.
+    pub async fn retract(&self, room: &RoomId, delivery: DeliveryId, actor: ActorId) -> Result<Answer, Failure> {
+        self.ask(room, |reply| RoomBody::Retract(delivery, actor, reply)).await
+    }
+
+    /// Posts once more what did not arrive of a reply, or may not have. The owner's wish only.
+    pub async fn repost(&self, room: &RoomId, handoff: HandoffId) -> Result<Answer, Failure> {
+        self.ask(room, |reply| RoomBody::Repost(handoff, reply)).await
+    }
+
     /// Returns when the handoff has its result, or after `wait`.
     pub async fn wait_result(&self, handoff: HandoffId, wait: Duration) {
         let ended = || match self.handoff(handoff) {
@@ -290,6 +302,17 @@ impl Clankie {
     /// Every room in which anything is kept.
     pub fn rooms(&self) -> Result<Vec<RoomSummary>, Failure> {
         Ok(self.store.snapshot()?.rooms()?)
+    }
+
+    /// Where a gateway goes on after a restart, by its own name for it.
+    pub fn bookmark(&self, name: &str) -> Result<Option<String>, Failure> {
+        Ok(self.store.snapshot()?.bookmark(name)?)
+    }
+
+    /// Keeps where a gateway goes on. Durable when it returns.
+    pub async fn keep_bookmark(&self, name: &str, value: String) -> Result<(), Failure> {
+        let write = Write::Bookmark { name: name.to_owned(), value };
+        Ok(self.store.commit(Txn::of(write)).await.map(drop)?)
     }
 
     /// How many rooms have an actor now. Idle ones have none.

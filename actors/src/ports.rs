@@ -7,8 +7,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use clankie_domain::admission::room::Answer;
+use clankie_domain::delivery::{PostingStep, RoomDelivery as Posted};
 use clankie_domain::grant::Grant;
+use clankie_domain::handoff::HandoffRecord;
 use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, RoomId, RunId};
+use clankie_domain::message::RoomMessage;
 use clankie_domain::request::{Attachment, Source};
 use clankie_domain::session::{Command, SessionEvent};
 use clankie_domain::steering::SteerSupport;
@@ -16,6 +20,8 @@ use clankie_domain::time::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
+
+use crate::system::rooms::RoomBody;
 
 /// Events of one session that may wait to be heard. A model streams some tens a second.
 pub const EVENTS_IN_FLIGHT: usize = 64;
@@ -32,6 +38,45 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 pub trait Ids: Send + Sync + std::fmt::Debug {
     /// A UUIDv7, so that ids sort by creation.
     fn uuid(&self) -> Uuid;
+}
+
+/// Brings replies into rooms that live elsewhere. It posts; what is durable is decided by the log.
+#[async_trait]
+pub trait RoomDelivery: Send + Sync + std::fmt::Debug {
+    /// Posts what is open of this ended record's reply, part by part and in order. Each part is
+    /// `Send` in the log before it is posted, and what came of it after. Called again after a
+    /// restart for a part that may stand in the room already.
+    async fn deliver(&self, record: Arc<HandoffRecord>, log: PostingLog);
+
+    /// Says one word on the way, or reacts to the trigger. Best effort: it stands in the room's
+    /// own history in any case.
+    async fn say(&self, record: Arc<HandoffRecord>, message: RoomMessage);
+}
+
+/// The durable log of one posting.
+#[derive(Debug, Clone)]
+pub struct PostingLog {
+    pub(crate) rooms: crate::system::rooms::Rooms,
+    pub(crate) room: RoomId,
+    pub(crate) handoff: HandoffId,
+}
+
+/// The log cannot go on: the posting has no such step, or the service is stopping. What was posted
+/// is looked for at the next start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the posting cannot go on")]
+pub struct PostingStopped;
+
+impl PostingLog {
+    /// Makes a step durable and gives the posting as it then stands.
+    pub async fn step(&self, step: PostingStep) -> Result<Posted, PostingStopped> {
+        let (reply, answer) = oneshot::channel();
+        self.rooms.send(&self.room, RoomBody::Posting(self.handoff, step, reply));
+        match answer.await {
+            Ok(Answer::Posted(posted)) => Ok(posted),
+            Ok(_) | Err(_) => Err(PostingStopped),
+        }
+    }
 }
 
 /// Runs one isolated session per handoff.

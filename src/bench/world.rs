@@ -58,7 +58,8 @@ impl<'a> World<'a> {
         let name = ExecutorName::parse("held")?;
         let held = Arc::new(Held::new(name.clone()));
         let executor: Arc<dyn Executor> = Arc::<Held>::clone(&held);
-        let ports = Ports { clock: sources.clock.clone(), ids: sources.ids.clone(), executors: vec![executor] };
+        let ports =
+            Ports { clock: sources.clock.clone(), ids: sources.ids.clone(), executors: vec![executor], delivery: None };
         let clankie = Clankie::start(store.clone(), ports, settings(&name)).await?;
         let mut speakers = Speakers::new(rooms)?;
         let tools = tools(&clankie, speakers.next()?).await?;
@@ -244,6 +245,8 @@ fn accepted(answer: &Answer) -> Result<(), BenchError> {
         | Answer::Forgotten
         | Answer::Cancelling { .. }
         | Answer::NotFound
-        | Answer::NotYours => Err(BenchError::Unexpected(format!("not admitted: {answer:?}"))),
+        | Answer::NotYours
+        | Answer::Posted(_)
+        | Answer::NoSuchStep => Err(BenchError::Unexpected(format!("not admitted: {answer:?}"))),
     }
 }

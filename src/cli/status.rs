@@ -41,6 +41,13 @@ fn facts(status: &Status, now: jiff::Timestamp) -> Vec<(&'static str, String)> {
         ("rooms", line(&status.local_rooms.join(", "))),
         ("state dir", line(&status.state_dir)),
     ];
+    if let Some(bot) = &status.discord {
+        let trouble = bot.trouble.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        let stands = format!("{}, commands {}{trouble}", bot.link, bot.commands);
+        facts.push(("discord", line(&stands)));
+        let left = bot.identifies_left.map_or_else(String::new, |left| format!(", {left} left"));
+        facts.push(("identifies", format!("{} in a day{left}", bot.identifies)));
+    }
     if let Some(counts) = &status.counts {
         facts.extend(shares(counts));
     }

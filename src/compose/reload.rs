@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 
 use super::settings;
 use crate::config::{self, Config, Sources};
+use crate::gateways::discord::Owners;
 use crate::owner::http::ConfigReload;
 
 /// How often the file's time is looked at.
@@ -24,12 +25,13 @@ pub(super) struct Reload {
     sources: Sources,
     clankie: Clankie,
     in_force: Mutex<Config>,
+    owners: Option<Owners>,
 }
 
 impl Reload {
     /// A reload of what was loaded from `sources`.
-    pub(super) fn new(sources: Sources, config: Config, clankie: Clankie) -> Self {
-        Self { sources, clankie, in_force: Mutex::new(config) }
+    pub(super) fn new(sources: Sources, config: Config, clankie: Clankie, owners: Option<Owners>) -> Self {
+        Self { sources, clankie, in_force: Mutex::new(config), owners }
     }
 
     /// Watches the file and SIGHUP until it is dropped.
@@ -70,6 +72,9 @@ impl ConfigReload for Reload {
         let policy = settings::policy(&next).map_err(|refused| refused.to_string())?;
         let routes = settings::routes(&next);
         self.clankie.reload(policy, routes).await.map_err(|refused| refused.to_string())?;
+        if let Some(owners) = &self.owners {
+            owners.replace(next.grants.owners.clone());
+        }
         let changed = differences(&in_force, &next);
         // What waits for a restart is named again next time: it is not in force.
         let Config { grants, lanes, rooms, executors, .. } = next;
@@ -92,6 +97,7 @@ fn differences(was: &Config, now: &Config) -> Vec<String> {
         ("limits", was.limits != now.limits),
         ("sessions", was.sessions != now.sessions),
         ("model", was.model != now.model),
+        ("discord", was.discord != now.discord),
         ("autonomy", was.autonomy != now.autonomy),
         ("shutdown", was.shutdown != now.shutdown),
         ("log", was.log != now.log),

@@ -9,7 +9,7 @@ use reqwest::Url;
 use super::document::{Document, Executor};
 use super::error::{ConfigError, Origin};
 use super::layers::Layers;
-use super::{Config, Environment, Model, Routes, keys, model};
+use super::{Config, Environment, Model, Routes, discord, keys, model};
 
 /// The executors of this build.
 const BUILTIN: &str = "builtin";
@@ -35,6 +35,7 @@ pub(super) fn check(layers: &mut Layers, environment: &Environment) -> Result<(D
     let public_url = address(&document, layers)?;
     let state_dir = state_dir(&document, environment)?;
     let model = model::resolve(&mut document.model, layers, environment)?;
+    let discord = discord::resolve(&document.discord, layers)?;
     let executors = routes(&document.executor, layers, model.as_ref())?;
     document.state_dir = Some(state_dir.clone());
     document.executor = Executor {
@@ -51,6 +52,7 @@ pub(super) fn check(layers: &mut Layers, environment: &Environment) -> Result<(D
         executors,
         sessions: document.sessions.clone(),
         model,
+        discord,
         rooms,
         grants: document.grants.clone(),
         lanes: document.lanes.clone(),
@@ -74,6 +76,7 @@ fn spans_and_sizes(document: &Document, layers: &Layers) -> Result<(), ConfigErr
         ("sessions.stall_after", sessions.stall_after, STALL_LEAST_MS, "from 1s to 24h"),
         ("sessions.stop_grace", sessions.stop_grace, 0, "at most 24h"),
         ("shutdown.grace", document.shutdown.grace, 0, "at most 24h"),
+        ("discord.catch_up_age", document.discord.catch_up_age, 0, "at most 24h"),
     ];
     for (key, span, least, expects) in spans {
         if span.as_millis() < least || span.as_millis() > SPAN_MOST_MS {
@@ -140,7 +143,7 @@ fn has_gateway(room: &str) -> bool {
     ["local:", "ingress:", "discord:text:", "discord:voice:"].iter().any(|gateway| room.starts_with(gateway))
 }
 
-fn is_number(text: &str) -> bool {
+pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 

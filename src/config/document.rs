@@ -11,6 +11,7 @@ use clankie_domain::ids::{ActorId, ExecutorName, LaneName, RoomId};
 use clankie_domain::{admission, session, stall};
 use serde::{Deserialize, Serialize};
 
+use super::discord::DiscordKeys;
 use super::span::Span;
 
 /// The port that nothing else on a developer's machine is known to use.
@@ -39,6 +40,7 @@ pub(super) struct Document {
     pub(super) executor: Executor,
     pub(super) sessions: Sessions,
     pub(super) model: ModelKeys,
+    pub(super) discord: DiscordKeys,
     pub(super) rooms: Rooms,
     pub(super) grants: Grants,
     pub(super) lanes: BTreeMap<LaneName, Lane>,
@@ -57,6 +59,7 @@ impl Default for Document {
             executor: Executor::default(),
             sessions: Sessions::default(),
             model: ModelKeys::default(),
+            discord: DiscordKeys::default(),
             rooms: Rooms::default(),
             grants: Grants::default(),
             lanes: BTreeMap::new(),

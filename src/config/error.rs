@@ -109,9 +109,11 @@ pub enum ConfigError {
         /// Where it was written.
         at: Origin,
     },
-    /// A section for a gateway that is not there.
-    #[error("{at}: this build has no Discord gateway; remove [discord], nothing would listen there")]
-    NoDiscord {
+    /// A bot's token written down in the clear.
+    #[error(
+        "{at}: a bot's token does not belong into the configuration; name a variable with discord.token_env or a file of mode 0600 with discord.token_file"
+    )]
+    LiteralToken {
         /// Where it was written.
         at: Origin,
     },
@@ -172,6 +174,12 @@ pub enum ConfigError {
     /// Two places for one secret.
     #[error("{at}: model.api_key_env and model.api_key_file are both set; keep one of them")]
     TwoSecrets {
+        /// Where the file was named.
+        at: Origin,
+    },
+    /// Two places for a bot's token.
+    #[error("{at}: discord.token_env and discord.token_file are both set; keep one of them")]
+    TwoTokens {
         /// Where the file was named.
         at: Origin,
     },

@@ -35,11 +35,13 @@ const fn key(path: &'static str, kind: Kind, expects: &'static str) -> Key {
 const COUNT: &str = "a whole number from 1 to 65535";
 const EXECUTOR: &str = "\"builtin\" or \"demo\"";
 const SPAN: &str = "whole seconds, or a text such as \"300s\", \"5m\", \"2h\" or \"500ms\"";
+const NUMBERS: &str = "a list of Discord's own numbers, such as \"81384788765712384\"; names never count";
+const EMOJI: &str = "one emoji, such as \"✅\"";
 const DECISION: &str = "\"ask\" or \"delegate\"";
 const ACTORS: &str = "a list of ids such as \"local:ann\", \"ingress:LANE:ID\" or \"discord:user:NUMBER\"";
 
 /// Every key, in the order in which the example file has them.
-pub(super) const KEYS: [Key; 41] = [
+pub(super) const KEYS: [Key; 56] = [
     key("state_dir", Kind::Text, "a path"),
     key("listen", Kind::Text, "an address with a port, such as \"127.0.0.1:4310\""),
     key("public_url", Kind::Text, "an http or https address of this service, without path or credentials"),
@@ -63,6 +65,21 @@ pub(super) const KEYS: [Key; 41] = [
     key("model.token_budget", Kind::Number, "a whole number, at least 1"),
     key("model.tool_call_budget", Kind::Number, "a whole number, at least 1"),
     key("model.retries", Kind::Number, "a whole number from 0 to 10"),
+    key("discord.token_env", Kind::Text, "the name of a variable of the environment"),
+    key("discord.token_file", Kind::Text, "a path"),
+    key("discord.api_url", Kind::Text, "an http or https address, without path or credentials"),
+    key("discord.guilds", Kind::List, NUMBERS),
+    key("discord.channels", Kind::List, NUMBERS),
+    key("discord.dms", Kind::Text, "\"owners\", \"nobody\" or \"everyone\""),
+    key("discord.free_talk", Kind::List, NUMBERS),
+    key("discord.threads_inherit", Kind::Switch, "true or false"),
+    key("discord.stop_word", Kind::Text, "a word of 1–32 characters"),
+    key("discord.reaction_seen", Kind::Text, EMOJI),
+    key("discord.reaction_joined", Kind::Text, EMOJI),
+    key("discord.reaction_done", Kind::Text, EMOJI),
+    key("discord.reaction_busy", Kind::Text, EMOJI),
+    key("discord.catch_up_count", Kind::Number, "a whole number from 0 to 100"),
+    key("discord.catch_up_age", Kind::Number, SPAN),
     key("rooms.local", Kind::Rooms, "tables with one name each: 1–128 letters, digits or -_.:/"),
     key("grants.owners", Kind::List, ACTORS),
     key("grants.machine_actors", Kind::List, ACTORS),

@@ -154,7 +154,7 @@ fn variable_key(variable: &str) -> Result<&'static Key, ConfigError> {
     let at = || Origin::Environment { variable: variable.to_owned() };
     match keys::KEYS.iter().find(|key| keys::variable(key).as_deref() == Some(name)) {
         Some(key) => Ok(key),
-        None if dotted.starts_with("discord.") => Err(ConfigError::NoDiscord { at: at() }),
+        None if dotted == "discord.token" => Err(ConfigError::LiteralToken { at: at() }),
         None if dotted == "model.api_key" => Err(ConfigError::LiteralSecret { at: at() }),
         None if dotted.starts_with("lanes.") => Err(ConfigError::LaneByEnvironment { variable: variable.to_owned() }),
         None => Err(ConfigError::UnknownVariable { variable: variable.to_owned(), nearest: keys::nearest(&dotted) }),
@@ -164,7 +164,7 @@ fn variable_key(variable: &str) -> Result<&'static Key, ConfigError> {
 fn refuse(path: &[String], at: Origin) -> ConfigError {
     let dotted = path.join(".");
     match path.first().map(String::as_str) {
-        Some("discord") => ConfigError::NoDiscord { at },
+        Some("discord") if dotted == "discord.token" => ConfigError::LiteralToken { at },
         Some("model") if dotted == "model.api_key" => ConfigError::LiteralSecret { at },
         Some(_) | None => ConfigError::UnknownKey { nearest: keys::nearest(&dotted), key: dotted, at },
     }

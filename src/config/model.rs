@@ -57,7 +57,7 @@ pub struct Secret(String);
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The variable is not set.
-    #[error("the variable {0} is not set; export the model's key in it, or name a file with model.api_key_file")]
+    #[error("the variable {0} is not set; export the secret in it, or name a file of mode 0600 instead")]
     Unset(String),
     /// The file cannot be read.
     #[error("{}: cannot be read: {why}", path.display())]
@@ -204,7 +204,7 @@ impl ModelKeys {
 }
 
 /// Variables are written in capitals; so nobody's pasted key passes for one.
-fn is_variable(name: &str) -> bool {
+pub(super) fn is_variable(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     !name.is_empty() && name.chars().all(legal) && !name.starts_with(|c: char| c.is_ascii_digit())
 }

@@ -167,7 +167,7 @@ fn rooms_grants_and_lanes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn decisions_logs_and_absent_gateways_are_refused() {
+fn decisions_logs_and_discord_keys_that_do_not_fit_are_refused() {
     let table = [
         (
             "[autonomy]\npush = \"always\"",
@@ -179,10 +179,17 @@ fn decisions_logs_and_absent_gateways_are_refused() {
             "./c.toml:2: log.filter is \"a=b=c\" and must be a filter such as \"info\" or \"warn,clankie=debug\"",
         ),
         (
-            "[discord]\ntoken_env = \"T\"",
-            "./c.toml:1: this build has no Discord gateway; remove [discord], nothing would listen there",
+            "[discord]\nguilds = [\"home\"]",
+            "./c.toml:2: discord.guilds is \"home\" and must be a list of Discord's own numbers, such as \"81384788765712384\"; names never count",
         ),
-        ("[discord]", "./c.toml:1: this build has no Discord gateway; remove [discord], nothing would listen there"),
+        (
+            "[discord]\ntoken_env = \"A\"\ntoken_file = \"b\"",
+            "./c.toml:3: discord.token_env and discord.token_file are both set; keep one of them",
+        ),
+        (
+            "[discord]\ncatch_up_count = 101",
+            "./c.toml:2: discord.catch_up_count is 101 and must be a whole number from 0 to 100",
+        ),
     ];
     for (text, refusal) in table {
         check(text, &[], refusal);
@@ -268,7 +275,7 @@ fn a_malformed_variable_is_refused_by_its_name() {
         (
             "CLANKIE_DISCORD__TOKEN",
             "x",
-            "CLANKIE_DISCORD__TOKEN: this build has no Discord gateway; remove [discord], nothing would listen there",
+            "CLANKIE_DISCORD__TOKEN: a bot's token does not belong into the configuration; name a variable with discord.token_env or a file of mode 0600 with discord.token_file",
         ),
         (
             "CLANKIE_LANES__BRIDGE__VOUCHES_OWNER",
@@ -391,14 +398,15 @@ fn every_key_behind_a_hash_is_a_key_with_a_sentence_before_it() {
             assert!(before.starts_with("# ") && before.ends_with('.'), "no sentence before {written}");
         }
         // One of the two places for a key is enough, and the first.
-        if !written.starts_with("api_key_file") {
+        if !written.starts_with("api_key_file") && !written.starts_with("token_file") {
             shown.push_str(written);
         }
         shown.push('\n');
         before = line;
     }
-    let model = loaded(&shown, &[]).unwrap().config.model;
-    assert_eq!(model.map(|model| model.key), Some(KeySource::Variable("OPENAI_API_KEY".into())));
+    let config = loaded(&shown, &[]).unwrap().config;
+    assert_eq!(config.model.map(|model| model.key), Some(KeySource::Variable("OPENAI_API_KEY".into())));
+    assert_eq!(config.discord.map(|bot| bot.token), Some(KeySource::Variable("DISCORD_TOKEN".into())));
 }
 
 fn is_assignment(line: &str) -> bool {

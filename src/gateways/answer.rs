@@ -55,7 +55,8 @@ fn meaning(answer: Answer) -> Meaning {
             Meaning::Problem(Problem::new(Reason::Forbidden))
         }
         Answer::ShuttingDown => Meaning::Problem(Problem::shutting_down()),
-        Answer::NotFound => Meaning::Problem(Problem::new(Reason::NotFound)),
+        // Answers to a posting; no lane asks for one.
+        Answer::NotFound | Answer::Posted(_) | Answer::NoSuchStep => Meaning::Problem(Problem::new(Reason::NotFound)),
         Answer::Forgotten => Meaning::Empty,
     }
 }

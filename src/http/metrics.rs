@@ -79,5 +79,7 @@ fn answer_word(answer: &Answer) -> &'static str {
         Answer::Cancelling { .. } => "cancelling",
         Answer::NotFound => "not_found",
         Answer::NotYours => "not_yours",
+        Answer::Posted(_) => "posted",
+        Answer::NoSuchStep => "no_such_step",
     }
 }

@@ -20,6 +20,7 @@ use crate::http::bearer::Access;
 use crate::http::drain::Draining;
 use crate::http::gate::{DISPATCH_BODY_MAX, DISPATCH_PATH};
 use crate::http::problem::{Problem, Reason};
+use crate::owner::wire::DiscordBody;
 
 mod cancel;
 mod dispatch;
@@ -52,6 +53,12 @@ pub trait ConfigReload: Send + Sync {
     async fn reload(&self) -> Result<Vec<String>, String>;
 }
 
+/// Tells how the Discord bot stands.
+pub trait DiscordView: Send + Sync {
+    /// Now.
+    fn now(&self) -> DiscordBody;
+}
+
 /// What the owner's routes are made of.
 #[derive(Clone)]
 pub struct Surface {
@@ -63,6 +70,8 @@ pub struct Surface {
     pub reload: Arc<dyn ConfigReload>,
     /// Whether the service stops.
     pub draining: Draining,
+    /// How the Discord bot stands, when there is one.
+    pub discord: Option<Arc<dyn DiscordView>>,
     /// Renders what was counted.
     pub metrics: PrometheusHandle,
 }

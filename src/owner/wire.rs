@@ -19,7 +19,7 @@ pub use handoff::{
     Cancelled, ClassBody, CountsBody, GrantBody, HandoffBody, HandoffFound, Handoffs, LimitsBody, OwedBody,
     PostingBody, RoomDeliveryBody, TransportBody, UsageBody,
 };
-pub use status::{Status, StoreBody};
+pub use status::{DiscordBody, Status, StoreBody};
 pub use token::{TokenBody, TokenMade, Tokens};
 pub use transcript::{EntryBody, Transcript, TranscriptEntry};
 

@@ -78,6 +78,8 @@ pub enum PostingStep {
         /// Why, as a code.
         why: String,
     },
+    /// The owner wants what did not arrive, or may not have, to be posted once more.
+    Repost,
 }
 
 /// A move that no arrow allows.
@@ -96,6 +98,18 @@ impl RoomDelivery {
         Self { state: Posting::Confirmed, confirmed: vec![id] }
     }
 
+    /// Whether something is still to be posted.
+    pub fn is_open(&self) -> bool {
+        match self.state {
+            Posting::Pending { .. } | Posting::Sending { .. } => true,
+            Posting::None
+            | Posting::Confirmed
+            | Posting::Failed { .. }
+            | Posting::Uncertain
+            | Posting::Suppressed { .. } => false,
+        }
+    }
+
     /// The posting after `step`, or why there is no such move.
     pub fn advance(&self, step: PostingStep, now: Timestamp) -> Result<Self, IllegalPosting> {
         let mut next = self.clone();
@@ -112,7 +126,13 @@ impl RoomDelivery {
             }
             (Posting::Sending { .. }, PostingStep::Refused { why }) => Posting::Failed { why },
             (Posting::Sending { .. }, PostingStep::Lost) => Posting::Uncertain,
-            (Posting::Pending { .. }, PostingStep::Suppress { why }) => Posting::Suppressed { why },
+            (Posting::Pending { .. } | Posting::Sending { .. }, PostingStep::Suppress { why }) => {
+                Posting::Suppressed { why }
+            }
+            (Posting::Pending { .. }, PostingStep::Refused { why }) => Posting::Failed { why },
+            (Posting::Failed { .. } | Posting::Uncertain, PostingStep::Repost) => {
+                Posting::Pending { part: u32::try_from(self.confirmed.len()).unwrap_or(u32::MAX) }
+            }
             _ => return Err(IllegalPosting),
         };
         Ok(next)
@@ -147,6 +167,7 @@ mod tests {
     fn i7_uncertain_never_becomes_success_by_itself() {
         let lost = vec![send("a"), PostingStep::Lost];
         for step in [send("a"), arrived("1"), PostingStep::Lost] {
+            // Only the owner's explicit wish posts again, from the first part that is not confirmed.
             assert_eq!(walk([lost.clone(), vec![step]].concat()), Err(IllegalPosting));
         }
     }

@@ -3,7 +3,7 @@
 //! Invariant I7: a record only moves along the arrows of [`Step`]; [`HandoffRecord::advance`] is
 //! the one function that moves it, live and on recovery.
 
-use crate::delivery::RoomDelivery;
+use crate::delivery::{IllegalPosting, PostingStep, RoomDelivery};
 use crate::grant::{Claim, Grant, Plan, Transport};
 use crate::ids::{ActorId, Arrival, DeliveryId, ExecutorName, Fingerprint, HandoffId, RoomId, RunId};
 use crate::receipt::Receipt;
@@ -302,6 +302,12 @@ impl HandoffRecord {
             (_, step) => return Err(self.illegal(step.name())),
         }
         Ok(next)
+    }
+
+    /// The ended record after a step of its posting, or why there is no such step.
+    pub fn posted(&self, step: PostingStep, now: Timestamp) -> Result<Self, IllegalPosting> {
+        let room_delivery = self.room_delivery.advance(step, now)?;
+        Ok(Self { room_delivery, revision: self.revision + 1, ..self.clone() })
     }
 
     /// What its grant is resolved from, again and again.

@@ -25,7 +25,7 @@ use crate::system::tools::ROOM_TOOLS;
 const LAST_COMMITS: Duration = Duration::from_secs(2);
 
 pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Result<Clankie, StartError> {
-    let Ports { clock, ids, executors } = ports;
+    let Ports { clock, ids, executors, delivery } = ports;
     let authority = authority(&store, &settings, &executors).await?;
     let view = AuthorityView::new(authority);
     let (hints, sessions, tickets) = (Hints::default(), Sessions::default(), Tickets::default());
@@ -34,6 +34,7 @@ pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Res
         clock: Arc::clone(&clock),
         authority: view.clone(),
         executors: executors.clone(),
+        delivery,
         hints: hints.clone(),
         sessions: sessions.clone(),
         reactions: settings.reactions.clone(),

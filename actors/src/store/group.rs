@@ -130,6 +130,7 @@ impl<'t> Group<'t> {
             Op::Record { .. } | Op::Receipt { .. } | Op::Message { .. } => self.write_room(op)?,
             Op::PermitTaken { permit, row } => drop(self.tables.permits.insert(permit.0, row.as_slice())?),
             Op::PermitGone { permit } => drop(self.tables.permits.remove(permit.0)?),
+            Op::Bookmark { name, row } => drop(self.tables.bookmarks.insert(name.as_str(), row.as_slice())?),
             Op::Token { id, row } => drop(self.tables.tokens.insert(id.0.as_u128(), row.as_slice())?),
             Op::GrantEpoch(epoch) => self.numbers.grant_epoch = epoch.0,
             Op::Transcript { handoff, at, lines } => return self.append(*handoff, *at, lines),
@@ -152,6 +153,7 @@ impl<'t> Group<'t> {
             },
             Op::PermitTaken { .. }
             | Op::PermitGone { .. }
+            | Op::Bookmark { .. }
             | Op::Token { .. }
             | Op::GrantEpoch(_)
             | Op::Transcript { .. }

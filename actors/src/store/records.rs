@@ -3,6 +3,7 @@
 //! A row of another version, with an unknown field or without a needed one is damage, never a
 //! guess. The files under `tests/golden` hold what each version looks like.
 
+mod bookmark;
 mod event;
 mod grant;
 mod handoff;
@@ -19,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
 
+pub(super) use bookmark::BookmarkRow;
 pub(super) use event::{EventRow, WhatRow};
 pub(super) use handoff::HandoffRow;
 pub(super) use message::MessageRow;

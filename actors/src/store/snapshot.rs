@@ -15,8 +15,8 @@ use redb::ReadTransaction;
 use uuid::Uuid;
 
 use super::error::StoreError;
-use super::records::{EventRow, LineRow, PermitRow, Row, TokenRow, decode};
-use super::tables::{COUNTERS, EVENTS, PERMITS, TOKENS, TRANSCRIPTS, counter};
+use super::records::{BookmarkRow, EventRow, LineRow, PermitRow, Row, TokenRow, decode};
+use super::tables::{BOOKMARKS, COUNTERS, EVENTS, PERMITS, TOKENS, TRANSCRIPTS, counter};
 use super::txn::HeldPermit;
 use crate::front::TranscriptLine;
 
@@ -65,6 +65,13 @@ impl Snapshot {
         let table = self.txn.open_table(TOKENS)?;
         let Some(row) = table.get(id.0.as_u128())? else { return Ok(None) };
         read::<TokenRow, Token>(row.value(), id).map(Some)
+    }
+
+    /// Where a gateway goes on, by its own name for it.
+    pub fn bookmark(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let table = self.txn.open_table(BOOKMARKS)?;
+        let Some(row) = table.get(name)? else { return Ok(None) };
+        Ok(Some(decode::<BookmarkRow>(row.value(), name)?.value))
     }
 
     /// The grant epoch; zero before it ever moved.

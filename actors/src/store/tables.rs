@@ -52,6 +52,8 @@ tables! {
     events EVENTS: u64 => &'static [u8];
     /// Token id → token.
     tokens TOKENS: u128 => &'static [u8];
+    /// Name → where a gateway goes on reading after a restart.
+    bookmarks BOOKMARKS: &'static str => &'static [u8];
     /// Room → how much of it is kept.
     rooms ROOMS: &'static str => &'static [u8];
     /// Rooms by the age of the oldest thing in them that may be pruned.

@@ -18,7 +18,8 @@ use clankie_domain::time::Timestamp;
 
 use super::error::StoreError;
 use super::records::{
-    EventRow, HandoffRow, LineRow, MessageRow, PermitRow, ReceiptRow, TokenRow, WhatRow, delivery_key, encode,
+    BookmarkRow, EventRow, HandoffRow, LineRow, MessageRow, PermitRow, ReceiptRow, TokenRow, WhatRow, delivery_key,
+    encode,
 };
 
 /// A set of writes that is applied whole or not at all.
@@ -50,6 +51,13 @@ pub enum Write {
     Token(Token),
     /// The grant epoch moves.
     GrantEpoch(GrantEpoch),
+    /// Where a gateway goes on after a restart.
+    Bookmark {
+        /// The gateway's own name for it.
+        name: String,
+        /// What only the gateway reads.
+        value: String,
+    },
     /// Lines at the end of a handoff's transcript. Nothing, when there is no such handoff.
     Transcript {
         /// Whose.
@@ -157,6 +165,7 @@ pub(super) enum Op {
     PermitTaken { permit: PermitId, row: Vec<u8> },
     PermitGone { permit: PermitId },
     Message { room: RoomId, id: String, at: Timestamp, row: Vec<u8>, event: Vec<u8> },
+    Bookmark { name: String, row: Vec<u8> },
     Token { id: TokenId, row: Vec<u8> },
     GrantEpoch(GrantEpoch),
     Transcript { handoff: HandoffId, at: Timestamp, lines: Vec<Vec<u8>> },
@@ -179,6 +188,7 @@ fn write(write: Write) -> Result<Op, StoreError> {
         }
         Write::Change(Change::PermitGone { permit }) => Ok(Op::PermitGone { permit }),
         Write::Change(Change::Message(message)) => self::message(message),
+        Write::Bookmark { name, value } => Ok(Op::Bookmark { name, row: encode(&BookmarkRow { value })? }),
         Write::Token(token) => Ok(Op::Token { id: token.id, row: encode(&TokenRow::from(token))? }),
         Write::GrantEpoch(epoch) => Ok(Op::GrantEpoch(epoch)),
         Write::Transcript { handoff, at, entries } => {
@@ -194,6 +204,7 @@ fn record(record: Arc<HandoffRecord>) -> Result<Op, StoreError> {
     let moment = record.ended_at.or(record.started_at).unwrap_or(record.created_at);
     let standing = match &record.state {
         State::Pending | State::Running(_) | State::Joined { .. } => Standing::Live,
+        State::Ended(_) if record.room_delivery.is_open() => Standing::Live,
         State::Ended(_) => Standing::Ended(moment),
     };
     let (id, room, state, revision) = (record.id, record.room.clone(), record.state_name(), record.revision);

@@ -5,6 +5,7 @@
 
 use clankie_domain::admission::FromGlobal;
 use clankie_domain::admission::room::RoomInput;
+use clankie_domain::delivery::PostingStep;
 
 /// Which side of the durable step.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +43,10 @@ pub(crate) fn step_of(input: &RoomInput) -> &'static str {
         RoomInput::Doing(..) => "room.doing",
         RoomInput::Ended(..) => "room.ended",
         RoomInput::Gone(_) => "room.gone",
+        RoomInput::Posting { step: PostingStep::Send { .. }, .. } => "room.posting",
+        RoomInput::Posting { .. } => "room.posted",
+        RoomInput::Repost { .. } => "room.repost",
+        RoomInput::Retract { .. } => "room.retract",
         RoomInput::AuthorityChanged => "room.authority",
         RoomInput::Drain => "room.drain",
         RoomInput::StopRuns => "room.stop",

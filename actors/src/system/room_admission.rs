@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clankie_domain::admission::room::{Answer, Context, Effect, Room, RoomInput, Which, edit_key};
+use clankie_domain::handoff::{HandoffRecord, Usage};
 use clankie_domain::ids::{Caller, DeliveryId, RoomId, RunId};
 use clankie_domain::receipt::Receipt;
+use clankie_domain::result::FailCode;
 use clankie_domain::session::{ReadList, RunEnd, RunOutcome};
-use clankie_domain::{handoff::Usage, result::FailCode};
 use ractor::{Actor, ActorId, ActorProcessingErr, ActorRef, SupervisionEvent};
 use tokio::sync::oneshot;
 
@@ -19,7 +20,7 @@ use super::handoff::{Handoff, HandoffArgs, HandoffMsg};
 use super::hints::Hints;
 use super::rooms::{Lease, RoomBody, RoomMsg, Rooms};
 use super::sessions::Sessions;
-use crate::ports::{Clock, Executor};
+use crate::ports::{Clock, Executor, PostingLog, RoomDelivery};
 use crate::store::{Store, StoreError, Txn};
 
 /// What every room's actor and its handoffs are given.
@@ -29,6 +30,7 @@ pub(crate) struct RoomPorts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) authority: AuthorityView,
     pub(crate) executors: Vec<Arc<dyn Executor>>,
+    pub(crate) delivery: Option<Arc<dyn RoomDelivery>>,
     pub(crate) hints: Hints,
     pub(crate) sessions: Sessions,
     pub(crate) reactions: Vec<String>,
@@ -63,6 +65,13 @@ impl Actor for RoomAdmission {
     async fn pre_start(&self, _: ActorRef<RoomMsg>, room: Room) -> Result<RoomState, ActorProcessingErr> {
         let (callers, runs, run_of) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Ok(RoomState { room, callers, next_caller: 0, runs, run_of })
+    }
+
+    async fn post_start(&self, _: ActorRef<RoomMsg>, state: &mut RoomState) -> Result<(), ActorProcessingErr> {
+        for record in state.room.open_postings() {
+            self.deliver(Arc::clone(record));
+        }
+        Ok(())
     }
 
     async fn handle(
@@ -133,6 +142,20 @@ impl RoomAdmission {
             RoomBody::Doing(run, line) => RoomInput::Doing(run, line),
             RoomBody::Ended(run, end) => RoomInput::Ended(run, end),
             RoomBody::Gone(run) => RoomInput::Gone(run),
+            RoomBody::Posting(handoff, step, reply) => {
+                RoomInput::Posting { handoff, step, caller: state.caller(reply) }
+            }
+            RoomBody::Repost(handoff, reply) => {
+                let Some(record) = self.ports.store.snapshot()?.handoff(handoff)? else {
+                    // A caller that is gone needs no answer.
+                    let _ = reply.send(Answer::NotFound);
+                    return Ok(None);
+                };
+                RoomInput::Repost { record: Box::new(record), caller: state.caller(reply) }
+            }
+            RoomBody::Retract(delivery, actor, reply) => {
+                RoomInput::Retract { delivery, actor, caller: state.caller(reply) }
+            }
             RoomBody::AuthorityChanged => RoomInput::AuthorityChanged,
             RoomBody::Drain => RoomInput::Drain,
             RoomBody::StopRuns => RoomInput::StopRuns,
@@ -172,6 +195,16 @@ impl RoomAdmission {
         Ok(())
     }
 
+    /// Posts a reply where no slot is held and no message waits.
+    fn deliver(&self, record: Arc<HandoffRecord>) {
+        let Some(delivery) = self.ports.delivery.clone() else {
+            tracing::warn!(handoff = %record.id, "no gateway posts into this room now; the reply stays in the record");
+            return;
+        };
+        let log = PostingLog { rooms: self.rooms.clone(), room: self.id.clone(), handoff: record.id };
+        self.ports.sessions.watch(async move { delivery.deliver(record, log).await });
+    }
+
     async fn act(
         &self,
         myself: &ActorRef<RoomMsg>,
@@ -199,6 +232,7 @@ impl RoomAdmission {
             Effect::CancelSteer(run, handoff) => state.tell(run, HandoffMsg::TakeBack(handoff)),
             Effect::Abort(run, why) => state.tell(run, HandoffMsg::Abort(why)),
             Effect::ResultReady(handoff) => self.ports.hints.wake(handoff),
+            Effect::Deliver(record) => self.deliver(record),
         }
         Ok(())
     }

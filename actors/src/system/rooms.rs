@@ -12,7 +12,8 @@ use std::time::Duration;
 use clankie_domain::admission::recover::Place;
 use clankie_domain::admission::room::{Answer, Canceller, Room, Which};
 use clankie_domain::admission::{FromGlobal, SUBMITS_IN_FLIGHT, ToGlobal};
-use clankie_domain::ids::{RoomId, RunId};
+use clankie_domain::delivery::PostingStep;
+use clankie_domain::ids::{ActorId, DeliveryId, HandoffId, RoomId, RunId};
 use clankie_domain::request::Submission;
 use clankie_domain::session::RunEnd;
 use dashmap::DashMap;
@@ -49,6 +50,12 @@ pub(crate) enum RoomBody {
     Drain,
     /// Every run must stop.
     StopRuns,
+    /// A step of a posting.
+    Posting(HandoffId, PostingStep, oneshot::Sender<Answer>),
+    /// The owner wants a reply to be posted once more.
+    Repost(HandoffId, oneshot::Sender<Answer>),
+    /// The message that a delivery came from was deleted.
+    Retract(DeliveryId, ActorId, oneshot::Sender<Answer>),
     /// Nothing of the room is out any more: it may end if nothing lives there.
     Rest,
 }

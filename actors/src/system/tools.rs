@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use clankie_domain::admission::Change;
-use clankie_domain::grant::GrantEpoch;
+use clankie_domain::grant::{Gateway, GrantEpoch};
 use clankie_domain::handoff::HandoffRecord;
 use clankie_domain::message::{MessageKind, RoomMessage};
 use clankie_domain::request::Source;
@@ -101,12 +101,13 @@ impl HostTools {
                 at,
             };
             failpoint::hit("tool.say", Side::Before);
-            let txn = Txn::of(Write::Change(Change::Message(message)))
+            let txn = Txn::of(Write::Change(Change::Message(message.clone())))
                 .guarded(Guard::GrantEpoch(epoch))
                 .guarded(Guard::Runs(self.record.id));
             match self.ports.store.commit(txn).await.map(|done| done.applied) {
                 Ok(Applied::Yes) => {
                     failpoint::hit("tool.say", Side::After);
+                    self.post(message).await;
                     return ToolReply::Done("sent".to_owned());
                 }
                 Ok(Applied::GuardFailed(Guard::GrantEpoch(_))) => self.ports.authority.moved_from(epoch).await,
@@ -115,6 +116,14 @@ impl HostTools {
             }
         }
         refused("busy", "The grants are being changed; try again.")
+    }
+
+    /// Rooms that live elsewhere hear it through their gateway.
+    async fn post(&self, message: RoomMessage) {
+        match (self.record.transport.gateway, &self.ports.delivery) {
+            (Gateway::DiscordText, Some(delivery)) => delivery.say(Arc::clone(&self.record), message).await,
+            (Gateway::DiscordText, None) | (Gateway::Local | Gateway::Ingress | Gateway::DiscordVoice, _) => {}
+        }
     }
 
     /// The epoch under which this handoff's grant still holds.

@@ -132,7 +132,8 @@ fn filled() -> TempDir {
     let changes = records.into_iter().map(|record| Change::Record(Arc::new(record)));
     let changes = changes.chain(receipts.into_iter().map(Change::Receipt)).chain([permit]);
     let txn = Txn::changes(changes.chain(messages().into_iter().map(Change::Message)));
-    store.commit_now(txn.and(Write::Token(token()))).unwrap();
+    let bookmark = Write::Bookmark { name: "discord/seen/1".into(), value: "2".into() };
+    store.commit_now(txn.and(Write::Token(token())).and(bookmark)).unwrap();
     let lines = entries().into_iter().map(|entry| (at(5), entry)).collect();
     store.commit_now(Txn::transcript(handoff(1), at(5), lines)).unwrap();
     assert_ne!(grant().tools.len(), 0);
@@ -180,6 +181,7 @@ fn every_row_of_version_1_is_written_and_read_as_the_golden_files_show() {
     rows.extend(check(dir.path(), "events", raw::EVENTS));
     rows.extend(check(dir.path(), "tokens", raw::TOKENS));
     rows.extend(check(dir.path(), "rooms", raw::ROOMS));
+    rows.extend(check(dir.path(), "bookmarks", raw::BOOKMARKS));
     let store = Store::open(dir.path(), EPOCH).unwrap();
     assert_eq!(dump(&store), before);
     let now = store.snapshot().unwrap();
@@ -192,5 +194,6 @@ fn every_row_of_version_1_is_written_and_read_as_the_golden_files_show() {
     let read: Vec<_> = now.messages(&room("lab"), 0, 99).unwrap().into_iter().map(|(_, message)| message).collect();
     assert_eq!(read, messages());
     assert_eq!(now.tokens().unwrap(), [token()]);
+    assert_eq!(now.bookmark("discord/seen/1").unwrap().as_deref(), Some("2"));
     println!("{rows:?}");
 }

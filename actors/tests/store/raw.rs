@@ -13,6 +13,7 @@ pub(crate) const TRANSCRIPT_HEADS: TableDefinition<u128, &[u8]> = TableDefinitio
 pub(crate) const EVENTS: TableDefinition<u64, &[u8]> = TableDefinition::new("events");
 pub(crate) const TOKENS: TableDefinition<u128, &[u8]> = TableDefinition::new("tokens");
 pub(crate) const ROOMS: TableDefinition<&str, &[u8]> = TableDefinition::new("rooms");
+pub(crate) const BOOKMARKS: TableDefinition<&str, &[u8]> = TableDefinition::new("bookmarks");
 pub(crate) const COUNTERS: TableDefinition<&str, u64> = TableDefinition::new("counters");
 
 /// Every row of a table of rows, in order.

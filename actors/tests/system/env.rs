@@ -19,6 +19,7 @@ use clankie_actors::{Clankie, HandoffQuery, Ports, Settings};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use crate::posting::{Elsewhere, Heard};
 use crate::puppet::{Puppet, Strings};
 
 /// A safety net: no test waits this long unless something hangs.
@@ -62,6 +63,7 @@ impl Ids for CountedIds {
 pub(crate) struct Env {
     pub(crate) clankie: Clankie,
     pub(crate) sessions: mpsc::UnboundedReceiver<Strings>,
+    pub(crate) elsewhere: mpsc::UnboundedReceiver<Heard>,
     pub(crate) clock: Arc<HandClock>,
     pub(crate) ids: Arc<CountedIds>,
     pub(crate) executor_panics: Arc<AtomicUsize>,
@@ -147,6 +149,7 @@ impl Env {
         limits: Limits,
     ) -> Self {
         let (puppet, sessions) = Puppet::new();
+        let (delivery, elsewhere) = Elsewhere::new();
         let executor_panics = Arc::clone(&puppet.panics);
         let name = ExecutorName::parse("puppet").unwrap();
         let routes = BTreeMap::from([Plan::Social, Plan::Machine, Plan::Owner].map(|plan| (plan, name.clone())));
@@ -159,9 +162,14 @@ impl Env {
             stop_grace: Duration::from_millis(200),
             reactions: vec!["seen".to_owned(), "done".to_owned()],
         };
-        let ports = Ports { clock: clock.clone(), ids: ids.clone(), executors: vec![Arc::new(puppet)] };
+        let ports = Ports {
+            clock: clock.clone(),
+            ids: ids.clone(),
+            executors: vec![Arc::new(puppet)],
+            delivery: Some(delivery),
+        };
         let clankie = Clankie::start(store.clone(), ports, settings).await.unwrap();
-        Self { clankie, sessions, clock, ids, executor_panics, policy, limits, store, dir }
+        Self { clankie, sessions, elsewhere, clock, ids, executor_panics, policy, limits, store, dir }
     }
 
     /// Stops without any grace and starts again over the same store.

@@ -8,6 +8,7 @@ mod admission;
 mod authority;
 mod deaths;
 mod env;
+mod posting;
 mod puppet;
 mod steering;
 mod stopping;

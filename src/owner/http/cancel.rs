@@ -32,7 +32,9 @@ pub(super) async fn stop(operator: &Operator, id: HandoffId) -> Result<Option<Ca
         Answer::Cancelling { .. } => Ok(Some(cancelling(id))),
         Answer::Settled { .. } => again(operator, id, "cancelled"),
         // It ended between the look and the cancel.
-        Answer::NotFound | Answer::Forgotten | Answer::Accepted { .. } => again(operator, id, "ended"),
+        Answer::NotFound | Answer::Forgotten | Answer::Accepted { .. } | Answer::Posted(_) | Answer::NoSuchStep => {
+            again(operator, id, "ended")
+        }
         Answer::ShuttingDown => Err(Problem::shutting_down()),
         Answer::Refused(_) | Answer::NotYours => Err(Problem::new(Reason::Forbidden)),
         Answer::Busy(facts) => Err(Problem::busy(&facts)),

@@ -54,6 +54,7 @@ pub(super) async fn status(operator: Operator) -> Json<Status> {
         cursor,
         routes: facts.routes.iter().map(|(plan, executor)| (plan_name(*plan), executor.to_string())).collect(),
         local_rooms: facts.local_rooms.iter().map(ToString::to_string).collect(),
+        discord: surface.discord.as_ref().map(|stands| stands.now()),
     })
 }
 

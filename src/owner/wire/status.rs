@@ -31,6 +31,26 @@ pub struct Status {
     pub routes: BTreeMap<String, String>,
     /// The configured local rooms, by full id.
     pub local_rooms: Vec<String>,
+    /// How the Discord bot stands; absent when none is configured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discord: Option<DiscordBody>,
+}
+
+/// How the Discord bot stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiscordBody {
+    /// `waiting`, `connecting`, `open` or `ready`.
+    pub link: String,
+    /// Whether the slash commands are registered: `not_yet`, `synced` or `refused`.
+    pub commands: String,
+    /// Why the last try failed.
+    pub trouble: Option<String>,
+    /// Identifies in the last day; Discord resets the token of a bot with 1000.
+    pub identifies: u32,
+    /// Identifies that Discord still allows, as it last said.
+    pub identifies_left: Option<u64>,
+    /// Messages of times away that were too old or too many to be answered.
+    pub missed: u64,
 }
 
 /// How the store stands.

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::global::PlaceClass;
 use super::room::Room;
 use super::{Change, STALE_AFTER_MS};
-use crate::delivery::RoomDelivery;
 use crate::grant::Authority;
 use crate::handoff::{Class, HandoffRecord, IllegalMove, State, Step, Usage};
 use crate::ids::{ActorId, HandoffId, PermitId, RoomId, Ticket};
@@ -117,12 +116,14 @@ impl Boot<'_> {
         let Some(record) = self.live.remove(&id) else { return Ok(()) };
         let result = TurnResult::failed(code);
         let message = super::room::heard(&record, &result, self.now);
-        let room_delivery =
-            message.as_ref().map_or_else(RoomDelivery::default, |said| RoomDelivery::in_store(said.id.clone()));
+        let room_delivery = super::room::delivery_of(&record, message.as_ref());
         let ended = record.advance(Step::End { result, usage: Usage::default(), room_delivery }, self.now)?;
         self.changes.push(Change::Receipt(ended.receipt()));
         self.changes.extend(message.map(Change::Message));
-        self.changes.push(Change::Record(Arc::new(ended)));
+        self.changes.push(Change::Record(Arc::new(ended.clone())));
+        if ended.room_delivery.is_open() {
+            self.live.insert(id, ended);
+        }
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{BusyFacts, Change, FromGlobal, ToGlobal};
+use crate::delivery::{PostingStep, RoomDelivery};
 use crate::grant::{Authority, Grant, Revoked};
 use crate::handoff::{HandoffRecord, IllegalMove, State, StateName, Step};
 use crate::ids::{ActorId, Arrival, Caller, DeliveryId, HandoffId, PermitId, RoomId, RunId, Ticket};
@@ -23,9 +24,11 @@ use crate::time::Timestamp;
 mod cancel;
 mod edit;
 pub use edit::edit_key;
-pub(crate) use end::heard;
+pub(crate) use end::delivery_of;
+pub use end::heard;
 mod end;
 mod permit;
+mod post;
 mod submit;
 
 /// A live record and what goes with it while it lives.
@@ -145,6 +148,31 @@ pub enum RoomInput {
     Ended(RunId, RunEnd),
     /// A run's process group is gone.
     Gone(RunId),
+    /// A step of the posting of an ended record's reply.
+    Posting {
+        /// Whose.
+        handoff: HandoffId,
+        /// Which step.
+        step: PostingStep,
+        /// Who waits until it is durable.
+        caller: Caller,
+    },
+    /// The owner wants what did not arrive to be posted once more.
+    Repost {
+        /// The ended record, as it is stored.
+        record: Box<HandoffRecord>,
+        /// Who waits for the answer.
+        caller: Caller,
+    },
+    /// The message that a delivery came from was deleted.
+    Retract {
+        /// Which.
+        delivery: DeliveryId,
+        /// By whom it was sent.
+        actor: ActorId,
+        /// Who waits for the answer.
+        caller: Caller,
+    },
     /// What anybody may do has changed.
     AuthorityChanged,
     /// No admissions and no starts from now on. The owner of the counts drains first: it would
@@ -195,6 +223,10 @@ pub enum Answer {
     NotFound,
     /// It belongs to another speaker.
     NotYours,
+    /// The posting stands so, durably.
+    Posted(RoomDelivery),
+    /// The posting has no such step from where it stands.
+    NoSuchStep,
 }
 
 /// What follows once the changes are durable, in order.
@@ -221,6 +253,8 @@ pub enum Effect {
     Abort(RunId, AbortReason),
     /// Wake whoever waits for this record's result.
     ResultReady(HandoffId),
+    /// Post what is open of this ended record's reply.
+    Deliver(Arc<HandoffRecord>),
 }
 
 /// What is next, what must be durable first, and what follows.
@@ -283,6 +317,11 @@ impl Room {
         self.live.values()
     }
 
+    /// The ended records of which something is still to be posted, in order.
+    pub fn open_postings(&self) -> impl Iterator<Item = &Arc<HandoffRecord>> {
+        self.live.values().map(|live| &live.record).filter(|record| record.room_delivery.is_open())
+    }
+
     /// Runs whose process group may be there.
     pub fn runs(&self) -> usize {
         self.leaving.len() + self.live.values().filter(|live| live.permit.is_some()).count()
@@ -310,6 +349,15 @@ impl Turn<'_> {
                 self.gone(run);
                 Ok(())
             }
+            RoomInput::Posting { handoff, step, caller } => {
+                self.posting(handoff, step, caller);
+                Ok(())
+            }
+            RoomInput::Repost { record, caller } => {
+                self.repost(*record, caller);
+                Ok(())
+            }
+            RoomInput::Retract { delivery, actor, caller } => self.retract(delivery, actor, caller),
             RoomInput::AuthorityChanged => {
                 self.authority_changed();
                 Ok(())

@@ -294,7 +294,7 @@ impl House {
             Effect::Steer(_, joiner) => self.handed.push(joiner.delivery.to_string()),
             Effect::CancelSteer(_, handoff) => self.taken_back.push(handoff),
             Effect::Abort(run, why) => self.aborted.push((run, why)),
-            Effect::ResultReady(_) => {}
+            Effect::ResultReady(_) | Effect::Deliver(_) => {}
         }
     }
 

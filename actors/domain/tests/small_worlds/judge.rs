@@ -69,7 +69,9 @@ impl World {
             | Answer::Forgotten
             | Answer::Cancelling { .. }
             | Answer::NotFound
-            | Answer::NotYours => None,
+            | Answer::NotYours
+            | Answer::Posted(_)
+            | Answer::NoSuchStep => None,
         };
         if told != Some(own) {
             must(!self.store.records.contains_key(&own), || format!("I2: {own} has a record: {answer:?}"))?;
@@ -123,7 +125,11 @@ impl World {
             Answer::Conflict { .. } => known.is_some() && !same && !is_edit,
             Answer::ConflictInFlight => known.is_none(),
             Answer::NotFound | Answer::NotYours => is_edit,
-            Answer::Accepted { .. } | Answer::Settled { .. } | Answer::Cancelling { .. } => false,
+            Answer::Accepted { .. }
+            | Answer::Settled { .. }
+            | Answer::Cancelling { .. }
+            | Answer::Posted(_)
+            | Answer::NoSuchStep => false,
         };
         must(fair, || format!("I9: item {item} heard {answer:?}, and {known:?} is durable"))
     }
@@ -143,7 +149,9 @@ impl World {
             | Answer::Conflict { .. }
             | Answer::ConflictInFlight
             | Answer::Refused(_)
-            | Answer::ShuttingDown => Err(format!("a cancel heard {answer:?}")),
+            | Answer::ShuttingDown
+            | Answer::Posted(_)
+            | Answer::NoSuchStep => Err(format!("a cancel heard {answer:?}")),
         }
     }
 

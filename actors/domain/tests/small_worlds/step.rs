@@ -210,6 +210,8 @@ impl World {
             }
             Effect::CancelSteer(run, handoff) => self.order(run, Order::TakeBack(handoff)),
             Effect::Abort(run, why) => self.order(run, Order::Abort(why)),
+            // No room of a small world lives elsewhere.
+            Effect::Deliver(record) => Err(format!("{} is to be posted", record.id)),
             Effect::ResultReady(handoff) => {
                 let over = self.store.records.get(&handoff).is_some_and(|record| !is_live(record));
                 must(over, || format!("I2: the result of {handoff} was told before it was durable"))

@@ -56,7 +56,10 @@ impl Turn<'_> {
                     self.effects.push(Effect::CancelSteer(run, handoff));
                 }
             }
-            State::Ended(_) => {}
+            State::Ended(ref ended) => {
+                self.reply(caller, Answer::Settled { handoff, result: ended.clone() });
+                return Ok(());
+            }
         }
         self.reply(caller, Answer::Settled { handoff, result });
         Ok(())

@@ -52,17 +52,25 @@ impl Turn<'_> {
     pub(super) fn finish(&mut self, at: Arrival, result: TurnResult, usage: Usage) -> Result<(), IllegalMove> {
         let Some(live) = self.room.live.get(&at) else { return Ok(()) };
         let message = heard(&live.record, &result, self.ctx.now);
-        let room_delivery = message.as_ref().map_or_else(RoomDelivery::default, |said| match said.kind {
-            MessageKind::Reply | MessageKind::Notice => RoomDelivery::in_store(said.id.clone()),
-            MessageKind::Person | MessageKind::Update | MessageKind::Reaction => RoomDelivery::default(),
-        });
+        let room_delivery = delivery_of(&live.record, message.as_ref());
         self.advance(at, Step::End { result, usage, room_delivery })?;
         self.changes.extend(message.map(Change::Message));
-        if let Some(live) = self.room.live.remove(&at) {
-            self.changes.push(Change::Receipt(live.record.receipt()));
-            self.effects.push(Effect::ResultReady(live.record.id));
+        if let Some(live) = self.room.live.get(&at) {
+            let record = Arc::clone(&live.record);
+            self.changes.push(Change::Receipt(record.receipt()));
+            self.effects.push(Effect::ResultReady(record.id));
+            self.settle_posting(at, record);
         }
         Ok(())
+    }
+
+    /// An ended record lives on while something of it is still to be posted.
+    pub(super) fn settle_posting(&mut self, at: Arrival, record: Arc<HandoffRecord>) {
+        if record.room_delivery.is_open() {
+            self.effects.push(Effect::Deliver(record));
+        } else {
+            self.room.live.remove(&at);
+        }
     }
 
     /// Makes every joiner of `target` owed, in order of arrival.
@@ -115,6 +123,15 @@ impl Turn<'_> {
     }
 }
 
+/// How a reply reaches its room: with the commit where rooms live in this store, else in parts.
+pub(crate) fn delivery_of(record: &HandoffRecord, message: Option<&RoomMessage>) -> RoomDelivery {
+    match (record.transport.gateway, message) {
+        (_, None) | (Gateway::DiscordVoice, Some(_)) => RoomDelivery::default(),
+        (Gateway::Local | Gateway::Ingress, Some(said)) => RoomDelivery::in_store(said.id.clone()),
+        (Gateway::DiscordText, Some(_)) => RoomDelivery::pending(),
+    }
+}
+
 /// What a joiner that was read ends with: the run's reply is its answer, or the run's own end is.
 fn absorbed(target: &HandoffRecord, result: &TurnResult) -> TurnResult {
     match result {
@@ -138,16 +155,12 @@ fn unread_of_a_dead_run(result: &TurnResult) -> TurnResult {
     }
 }
 
-/// What the room hears of a result, where a room keeps its messages in this store.
+/// What the room hears of a result.
 ///
 /// A joiner's end says nothing: the room hears of the run once.
-pub(crate) fn heard(record: &HandoffRecord, result: &TurnResult, now: crate::time::Timestamp) -> Option<RoomMessage> {
+pub fn heard(record: &HandoffRecord, result: &TurnResult, now: crate::time::Timestamp) -> Option<RoomMessage> {
     if matches!(record.state, State::Joined { .. }) {
         return None;
-    }
-    match record.transport.gateway {
-        Gateway::Local | Gateway::Ingress => {}
-        Gateway::DiscordText | Gateway::DiscordVoice => return None,
     }
     let (kind, text) = match result {
         TurnResult::Settled { text, .. } => (MessageKind::Reply, text.clone()),

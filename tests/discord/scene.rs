@@ -1,0 +1,109 @@
+//! One evening's place: the fake Discord, and the real program connected to it.
+
+use serde_json::Value;
+
+use crate::fake::{Channel, Close, FakeDiscord, Happening, Message};
+use crate::service::{Service, until};
+
+/// The fake, the program, and the channel where people talk.
+pub(crate) struct Scene {
+    pub(crate) fake: FakeDiscord,
+    pub(crate) service: Service,
+    pub(crate) general: Channel,
+}
+
+impl Scene {
+    /// A program that is connected; `discord` is put at the end of `[discord]`, `extra` after it.
+    pub(crate) fn start(discord: &str, extra: &str) -> Self {
+        let mut scene = Self::prepare(discord, extra);
+        scene.service.launch();
+        scene.connected();
+        scene
+    }
+
+    /// The same, not started.
+    pub(crate) fn prepare(discord: &str, extra: &str) -> Self {
+        let fake = FakeDiscord::start();
+        let (home, general) = (fake.guild("home"), fake.general());
+        let bot = format!(
+            "[discord]\ntoken_env = \"BOT_TOKEN\"\napi_url = {:?}\nguilds = [\"{home}\"]\n{discord}\n{extra}",
+            fake.url()
+        );
+        let mut service = Service::prepare(&bot);
+        service.variable("BOT_TOKEN", fake.token());
+        Self { fake, service, general }
+    }
+
+    /// Waits until messages come.
+    pub(crate) fn connected(&self) {
+        until("the bot to be ready", || (self.stands()["link"] == "ready").then_some(()));
+    }
+
+    /// How the bot stands.
+    pub(crate) fn stands(&self) -> Value {
+        self.service.read("/operator/v1/status")["discord"].clone()
+    }
+
+    /// Somebody asks in the channel, with a mention.
+    pub(crate) fn ask(&self, who: &str, text: &str) -> Message {
+        self.fake.ask(self.general, self.fake.people(who), text)
+    }
+
+    /// Waits until a message's handoff is over and its reply is where it will be, and gives the record.
+    pub(crate) fn over(&self, message: Message) -> Value {
+        let posted = |record: &Value| !matches!(posting(record), "pending" | "sending");
+        until("a handoff to be over", || {
+            self.service.record(&message.to_string()).filter(|one| !one["result"].is_null() && posted(one))
+        })
+    }
+
+    /// The contents of the replies to a message, in order, once its handoff is over.
+    pub(crate) fn replies(&self, message: Message) -> Vec<String> {
+        self.over(message);
+        self.fake.replies_to(message).into_iter().map(|posted| posted.content).collect()
+    }
+
+    /// Waits until the bot put a reaction on a message.
+    pub(crate) fn reacted(&self, message: Message, emoji: &str) {
+        let bot = self.fake.bot();
+        self.fake.wait(emoji, |log| {
+            log.iter().find_map(|entry| match &entry.what {
+                Happening::Reacted { message: on, who, emoji: put, .. } => {
+                    (*on == message && *who == bot && put == emoji).then_some(())
+                }
+                _ => None,
+            })
+        });
+    }
+
+    /// Breaks the gateway connection and waits until it stands again.
+    pub(crate) fn reconnect(&self, how: Close) {
+        let before = (self.fake.identifies(), self.fake.resumes());
+        self.fake.end_connections(how);
+        until("a new connection", || ((self.fake.identifies(), self.fake.resumes()) != before).then_some(()));
+        self.connected();
+    }
+}
+
+impl Drop for Scene {
+    /// Whatever a test is about, the bot behaves.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert_eq!(self.fake.violations(), Vec::<String>::new());
+        } else {
+            eprintln!("{}", self.service.log());
+        }
+    }
+}
+
+/// How a record's posting stands.
+pub(crate) fn posting(record: &Value) -> &str {
+    record["room_delivery"]["state"].as_str().unwrap_or("absent")
+}
+
+/// A text of so many characters that says of each part where it stands.
+pub(crate) fn long(characters: usize) -> String {
+    let mut text: String = (0..characters / 6).map(|n| format!("{n:05} ")).collect();
+    text.truncate(characters);
+    text.trim_end().to_owned()
+}
