@@ -202,10 +202,8 @@ impl Clankie {
         let room = request.room.clone();
         let submission = self.submission(request);
         let (delivery, fingerprint) = (submission.request.delivery.clone(), submission.fingerprint);
-        match self.ask(&room, |reply| RoomBody::Submit(submission, reply)).await? {
-            Answer::ShuttingDown => self.saved(&room, &delivery, fingerprint),
-            answer => Ok(answer),
-        }
+        let answer = self.ask(&room, |reply| RoomBody::Submit(submission, reply)).await?;
+        if answer == Answer::ShuttingDown { self.saved(&room, &delivery, fingerprint) } else { Ok(answer) }
     }
 
     /// What a stopping service still answers: a delivery that has its result.
