@@ -186,7 +186,8 @@ mod tests {
         assert_eq!(status(Answer::Busy(facts)), Some(429));
         assert_eq!(status(Answer::Conflict { handoff: ONE }), Some(409));
         assert_eq!(status(Answer::ConflictInFlight), Some(409));
-        assert_eq!(status(Answer::Refused(Revoked::Authority)), Some(403));
+        assert_eq!(status(Answer::Refused(Revoked::Authority)), Some(404));
+        assert_eq!(status(Answer::Refused(Revoked::Source)), Some(403));
         assert_eq!(status(Answer::NotYours), Some(403));
         assert_eq!(status(Answer::ShuttingDown), Some(503));
         assert_eq!(status(Answer::NotFound), Some(404));

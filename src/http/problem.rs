@@ -197,7 +197,9 @@ impl From<Failure> for Problem {
             }
             Failure::Damaged(inside) => {
                 tracing::error!(%inside, "a stored row cannot be read");
-                Self::new(Reason::Damaged).because("clankie doctor says which row and how to repair it")
+                Self::new(Reason::Damaged).because(
+                    "the service's log names the row; restore a backup of the store, or set the damaged one aside",
+                )
             }
         }
     }

@@ -133,7 +133,16 @@ impl RoomDelivery {
             (Posting::Failed { .. } | Posting::Uncertain, PostingStep::Repost) => {
                 Posting::Pending { part: u32::try_from(self.confirmed.len()).unwrap_or(u32::MAX) }
             }
-            _ => return Err(IllegalPosting),
+            (
+                Posting::None
+                | Posting::Pending { .. }
+                | Posting::Sending { .. }
+                | Posting::Confirmed
+                | Posting::Failed { .. }
+                | Posting::Uncertain
+                | Posting::Suppressed { .. },
+                _,
+            ) => return Err(IllegalPosting),
         };
         Ok(next)
     }
