@@ -35,7 +35,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("[lanes.t]\nvouches_owner = \"yes\"", &["lanes.t.vouches_owner", "true or false"]),
     ("[lanes.t]\nowner = true", &["no key lanes.t.owner"]),
     ("[autonomy]\npush = \"always\"", &["autonomy.push", "\"ask\" or \"delegate\""]),
-    ("[discord]\ntoken = \"sk-planted-key\"", &["no Discord gateway"]),
+    ("[discord]\ntoken = \"sk-planted-key\"", &["discord.token_env"]),
     ("[log]\nformat = \"xml\"", &["log.format", "\"json\""]),
 ];
 
