@@ -1,7 +1,6 @@
-//! What the builtin agent is configured with, as plain values, and what the usual provider
-//! variables of an environment amount to.
+//! What the builtin agent is configured with, as plain values. Where they come from is the
+//! configuration's to decide.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -22,18 +21,6 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// Reads the name that configuration uses.
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "openai" => Some(Self::OpenAiChat),
-            "openai-responses" => Some(Self::OpenAiResponses),
-            "anthropic" => Some(Self::Anthropic),
-            "gemini" => Some(Self::Gemini),
-            "ollama" => Some(Self::Ollama),
-            _ => None,
-        }
-    }
-
     /// Where it is found when nothing else is said.
     fn default_base(self) -> &'static str {
         match self {
@@ -192,70 +179,9 @@ impl Settings {
     }
 }
 
-/// One provider as the environment may name it: variables and the model when none is named.
-struct Usual {
-    provider: Provider,
-    key: &'static str,
-    base: &'static str,
-    model: &'static str,
-    default_model: &'static str,
-}
-
-/// In this order: the first whose key is set wins. The default models are each provider's quick,
-/// cheap one that calls tools.
-const USUAL: [Usual; 3] = [
-    Usual {
-        provider: Provider::OpenAiChat,
-        key: "OPENAI_API_KEY",
-        base: "OPENAI_BASE_URL",
-        model: "OPENAI_MODEL",
-        default_model: "gpt-5-mini",
-    },
-    Usual {
-        provider: Provider::Anthropic,
-        key: "ANTHROPIC_API_KEY",
-        base: "ANTHROPIC_BASE_URL",
-        model: "ANTHROPIC_MODEL",
-        default_model: "claude-sonnet-4-5",
-    },
-    Usual {
-        provider: Provider::Gemini,
-        key: "GEMINI_API_KEY",
-        base: "GOOGLE_GEMINI_BASE_URL",
-        model: "GEMINI_MODEL",
-        default_model: "gemini-2.5-flash",
-    },
-];
-
-/// What the usual provider variables of `environment` amount to, if anything.
-pub fn detect(environment: &BTreeMap<String, String>) -> Option<Settings> {
-    let set = |name: &str| environment.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
-    USUAL.iter().find_map(|usual| {
-        let key = set(usual.key)?;
-        let mut settings = Settings::new(usual.provider, set(usual.model).unwrap_or(usual.default_model));
-        settings.base_url = set(usual.base).map(str::to_owned);
-        settings.api_key = Some(ApiKey::new(key));
-        Some(settings)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn environment(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-    }
-
-    #[test]
-    fn the_usual_variables_name_a_provider_and_an_empty_one_does_not() {
-        assert_eq!(detect(&environment(&[("OPENAI_API_KEY", " "), ("HOME", "/root")])), None);
-        let both = [("ANTHROPIC_API_KEY", "k"), ("GEMINI_API_KEY", "g"), ("ANTHROPIC_BASE_URL", "http://x")];
-        let mut expected = Settings::new(Provider::Anthropic, "claude-sonnet-4-5");
-        expected.api_key = Some(ApiKey::new("k"));
-        expected.base_url = Some("http://x".to_owned());
-        assert_eq!(detect(&environment(&both)), Some(expected));
-    }
 
     #[test]
     fn a_base_url_is_taken_as_the_providers_own_clients_take_it() {

@@ -321,16 +321,6 @@ impl Room {
     pub fn open_postings(&self) -> impl Iterator<Item = &Arc<HandoffRecord>> {
         self.live.values().map(|live| &live.record).filter(|record| record.room_delivery.is_open())
     }
-
-    /// Runs whose process group may be there.
-    pub fn runs(&self) -> usize {
-        self.leaving.len() + self.live.values().filter(|live| live.permit.is_some()).count()
-    }
-
-    /// Tickets that were sent to the owner of the counts and are not decided.
-    pub fn tickets_in_flight(&self) -> usize {
-        self.flights.len()
-    }
 }
 
 impl Turn<'_> {
