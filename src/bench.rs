@@ -4,22 +4,37 @@
 //! only their ratios are goals. Sessions are held until a round is over: what is measured is
 //! admission, not work.
 
+mod all;
+mod boot;
 mod disk;
 mod figures;
 mod held;
+mod mailbox;
+mod output;
+mod process;
+mod readers;
 mod rows;
+mod scripted;
+mod service;
+mod soak;
+mod steer;
 mod world;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clankie_actors::ports::{Clock, Ids};
+use clankie_actors::ports::{Clock, Executor, Ids, Vault};
 use clankie_actors::store::{OpenError, StoreError};
-use clankie_actors::{Failure, StartError};
+use clankie_actors::{Failure, Ports, StartError};
 use clankie_domain::handoff::IllegalMove;
 use clankie_domain::ids::Malformed;
 
+pub use all::{AllReport, Beside, Line, Sizes, all};
 pub use figures::{Bound, Goal, Rates, Report, SCHEMA_VERSION, Times};
+pub use mailbox::{AtSize, MailboxPlan, MailboxReport, mailbox};
+
+pub use soak::{Sample, SoakPlan, SoakReport, soak};
 
 use figures::Bursts;
 use world::World;
@@ -51,9 +66,25 @@ pub struct Plan {
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'a> {
     /// The wall clock.
-    pub clock: &'a std::sync::Arc<dyn Clock>,
+    pub clock: &'a Arc<dyn Clock>,
     /// Fresh identities.
-    pub ids: &'a std::sync::Arc<dyn Ids>,
+    pub ids: &'a Arc<dyn Ids>,
+    /// Where secrets would be kept.
+    pub vault: &'a Arc<dyn Vault>,
+}
+
+impl Sources<'_> {
+    /// What a measured service stands on: that executor, and nobody who hears or delivers.
+    fn ports(self, executor: Arc<dyn Executor>) -> Ports {
+        Ports {
+            clock: Arc::clone(self.clock),
+            ids: Arc::clone(self.ids),
+            executors: vec![executor],
+            delivery: None,
+            vault: Arc::clone(self.vault),
+            machine_tools: Vec::new(),
+        }
+    }
 }
 
 /// Why nothing was measured.
@@ -99,9 +130,7 @@ struct Found {
 
 /// Measures durable admission beside a durable write and a bare commit of the same rows.
 pub async fn admission(plan: &Plan, sources: Sources<'_>) -> Result<Report, BenchError> {
-    let mut builder = tempfile::Builder::new();
-    let builder = builder.prefix("clankie-bench-");
-    let dir = plan.dir.as_ref().map_or_else(|| builder.tempdir(), |dir| builder.tempdir_in(dir))?;
+    let dir = temporary(plan.dir.as_deref())?;
     let mut world = World::new(dir.path(), plan.rooms, sources).await?;
     for _ in 0..WARM_UP {
         round(&mut world, ROUND_MAX, &mut Found::default()).await?;
@@ -113,6 +142,18 @@ pub async fn admission(plan: &Plan, sources: Sources<'_>) -> Result<Report, Benc
     }
     world.close().await;
     Ok(report(plan, found))
+}
+
+/// A directory that goes with the measurement; on the machine's temporary disk without `dir`.
+fn temporary(dir: Option<&Path>) -> std::io::Result<tempfile::TempDir> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("clankie-bench-");
+    dir.map_or_else(|| builder.tempdir(), |dir| builder.tempdir_in(dir))
+}
+
+/// How this program was built.
+fn build() -> &'static str {
+    if cfg!(debug_assertions) { "debug" } else { "release" }
 }
 
 /// One round: some of each, in turn, and then everything that runs is let go.
@@ -157,7 +198,7 @@ fn report(plan: &Plan, found: Found) -> Report {
     ];
     Report {
         schema_version: SCHEMA_VERSION,
-        build: if cfg!(debug_assertions) { "debug" } else { "release" },
+        build: build(),
         rooms: plan.rooms,
         durable_write: write,
         bare_commit: bare,

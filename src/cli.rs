@@ -10,31 +10,53 @@ use clap_complete::Shell;
 
 use crate::config::{Environment, Sources};
 
+mod asks;
 pub mod bench;
+pub mod bench_all;
+mod card;
 mod chat;
-mod clean;
+pub(crate) mod clean;
 mod client;
 mod config;
 mod connection;
+mod conversations;
 pub mod demo;
+mod devices;
+pub mod doctor;
+mod events;
 mod exit;
 mod failure;
 mod handoffs;
+mod input;
+#[cfg(test)]
+mod peer;
+mod pick;
 mod rooms;
 mod screen;
+mod settling;
 mod status;
 mod table;
 mod tokens;
+mod updates;
 mod words;
 
+pub use asks::{AnswerArguments, AsksCommand, AsksListArguments, Shown};
 pub use chat::ChatArguments;
 pub use config::ConfigCommand;
+pub use conversations::{AskNames, ConversationsCommand, ExactAnswer, QuestionsArguments, Status};
+pub use devices::{ApproveArguments, DevicesCommand, Grant, PairArguments};
+pub use events::EventsArguments;
 pub use exit::Exit;
 pub use failure::Failure;
 pub use handoffs::{HandoffsCommand, ListArguments};
+pub use pick::IdPrefix;
 pub use tokens::{CreateArguments, Kind, TokensCommand};
+pub use updates::{State, UpdatesCommand, UpdatesListArguments};
 
 use screen::{Form, Screen};
+
+/// What every command takes stands below what it takes of its own.
+const GLOBAL: &str = "Global options";
 
 /// An AI agent for rooms where several people talk at once, kept in hand.
 #[derive(Debug, Clone, PartialEq, Eq, Parser)]
@@ -52,19 +74,19 @@ pub struct Arguments {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Global {
     /// The state directory, in place of the configured one.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
     /// The service to call, in place of the one of the state directory; needs --token-file.
-    #[arg(long, global = true, value_name = "URL", env = "CLANKIE_URL", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "URL", env = "CLANKIE_URL", hide_env_values = true)]
     pub url: Option<String>,
     /// The file with the operator's token, in place of the one of the state directory.
-    #[arg(long, global = true, value_name = "FILE", env = "CLANKIE_TOKEN_FILE", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE", env = "CLANKIE_TOKEN_FILE", hide_env_values = true)]
     pub token_file: Option<PathBuf>,
     /// A configuration file, over the user's own.
-    #[arg(long, global = true, value_name = "FILE", env = "CLANKIE_CONFIG", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "FILE", env = "CLANKIE_CONFIG", hide_env_values = true)]
     pub config: Option<PathBuf>,
     /// Print JSON, also on a terminal.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub json: bool,
 }
 
@@ -79,9 +101,18 @@ pub enum Command {
     },
     /// Play an evening of several people in several rooms; needs no file, token or network.
     Demo,
+    /// Look whether everything is as it should be; changes nothing.
+    Doctor,
     /// Measure.
-    #[command(subcommand)]
-    Bench(BenchCommand),
+    #[command(args_conflicts_with_subcommands = true)]
+    Bench {
+        /// Everything.
+        #[command(flatten)]
+        all: bench_all::AllArguments,
+        /// One thing.
+        #[command(subcommand)]
+        what: Option<BenchCommand>,
+    },
     /// Everything that starts no service.
     #[command(flatten)]
     Client(ClientCommand),
@@ -92,6 +123,10 @@ pub enum Command {
 pub enum BenchCommand {
     /// Durable admission, beside a bare durable write on the same disk.
     Admission(bench::AdmissionArguments),
+    /// The owner's mailbox at 100, 1 000 and 10 000 records, beside a bare durable write.
+    Mailbox(bench::MailboxArguments),
+    /// A long life in a short time: many handoffs with mail, and what must not grow.
+    Soak(bench_all::SoakArguments),
 }
 
 impl Global {
@@ -113,8 +148,13 @@ pub async fn run(command: ClientCommand, global: &Global, environment: &Environm
     match command {
         ClientCommand::Chat(arguments) => chat::run(arguments, global, environment, &screen).await,
         ClientCommand::Handoffs(command) => handoffs::run(command, &operator()?, &screen).await,
+        ClientCommand::Asks(command) => asks::run(command, &operator()?, &screen).await,
+        ClientCommand::Updates(command) => updates::run(command, &operator()?, &screen).await,
+        ClientCommand::Conversations(command) => conversations::run(command, &operator()?, &screen).await,
+        ClientCommand::Events(arguments) => events::run(arguments, &operator, &screen).await,
         ClientCommand::Status => status::run(&operator()?, &screen).await,
         ClientCommand::Tokens(command) => tokens::run(command, &operator()?, &screen).await,
+        ClientCommand::Devices(command) => devices::run(command, &operator()?, &screen).await,
         ClientCommand::Rooms => rooms::run(&operator()?, &screen).await,
         ClientCommand::Config(command) => config::run(command, global, environment, &screen),
         ClientCommand::Completions { shell } => completions(shell, &screen),
@@ -126,14 +166,29 @@ pub async fn run(command: ClientCommand, global: &Global, environment: &Environm
 pub enum ClientCommand {
     /// Talk in a local room.
     Chat(ChatArguments),
-    /// List, show, follow and cancel handoffs.
+    /// List, show, follow and cancel handoffs, and post a reply once more.
     #[command(subcommand)]
     Handoffs(HandoffsCommand),
+    /// List, show, answer and cancel what agents want you to decide.
+    #[command(subcommand)]
+    Asks(AsksCommand),
+    /// List, read and put away news from agents.
+    #[command(subcommand)]
+    Updates(UpdatesCommand),
+    /// Show conversations, and deal with their mail by exact names.
+    #[command(subcommand)]
+    Conversations(ConversationsCommand),
+    /// Print what happens, one JSON a line.
+    #[command(after_long_help = events::EXAMPLES)]
+    Events(EventsArguments),
     /// Show how the service stands.
     Status,
-    /// Make, list and revoke credentials.
+    /// Make, list, rotate and revoke credentials.
     #[command(subcommand)]
     Tokens(TokensCommand),
+    /// Pair, approve, list and revoke devices.
+    #[command(subcommand)]
+    Devices(DevicesCommand),
     /// List rooms.
     Rooms,
     /// Show and check the configuration.

@@ -19,6 +19,7 @@ mod error;
 mod keys;
 mod layers;
 mod model;
+mod notify;
 mod span;
 
 pub use discord::{DirectMessages, Discord, Signals};
@@ -26,6 +27,7 @@ pub use document::{Autonomy, Decision, Grants, Lane, Limits, Log, LogFormat, Pro
 pub use environment::Environment;
 pub use error::{ConfigError, Origin};
 pub use model::{KeyError, KeySource, Model, Secret};
+pub use notify::{Address, Notify, Ntfy, Topic, Webhook};
 pub use span::Span;
 
 use document::Document;
@@ -50,10 +52,14 @@ pub struct Config {
     pub model: Option<Model>,
     /// The Discord bot, when a token is named.
     pub discord: Option<Discord>,
+    /// Where the owner is told that something waits.
+    pub notify: Notify,
     /// The short names of the local rooms.
     pub rooms: BTreeSet<String>,
     /// Who may do what.
     pub grants: Grants,
+    /// The directory in which machine tools read and write files, when there is one.
+    pub workspace: Option<PathBuf>,
     /// What is known about ingress lanes.
     pub lanes: BTreeMap<LaneName, Lane>,
     /// Which decisions the owner keeps.
@@ -90,6 +96,13 @@ pub struct Sources {
     pub environment: Environment,
 }
 
+impl Sources {
+    /// The user's own file, where one would be looked for.
+    pub fn user_file(&self) -> Option<PathBuf> {
+        self.environment.config_home().map(|base| base.join("clankie").join("clankie.toml"))
+    }
+}
+
 /// A configuration, and where each value of it came from.
 #[derive(Debug, Clone)]
 pub struct Loaded {
@@ -111,6 +124,9 @@ pub struct Row {
 }
 
 impl Config {
+    /// Every machine tool that the configuration may list.
+    pub const MACHINE_TOOLS: [&str; 4] = check::MACHINE_TOOLS;
+
     /// The defaults, in this directory, whatever the machine is configured to.
     pub fn defaults(state_dir: PathBuf) -> Result<Self, ConfigError> {
         let mut layers = Layers::default();
@@ -122,8 +138,8 @@ impl Config {
 /// Reads every source. A later source wins key by key.
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let mut layers = Layers::default();
-    let user_file = sources.environment.config_home().map(|base| base.join("clankie").join("clankie.toml"));
-    for path in user_file.filter(|path| path.exists()).iter().chain(&sources.file) {
+    let user_file = sources.user_file().filter(|path| path.exists());
+    for path in user_file.iter().chain(&sources.file) {
         layers.file(path)?;
     }
     layers.environment(sources.environment.ours()?)?;
@@ -155,10 +171,9 @@ fn rows(document: &Document, layers: &Layers) -> Vec<Row> {
 }
 
 fn at<'a>(values: &'a Table, path: &str) -> Option<&'a Value> {
-    match path.split_once('.') {
-        Some((section, name)) => values.get(section)?.get(name),
-        None => values.get(path),
-    }
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let found = values.get(first)?;
+    rest.map_or(Some(found), |rest| at(found.as_table()?, rest))
 }
 
 fn row(key: String, value: Option<&Value>, layers: &Layers) -> Row {

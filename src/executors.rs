@@ -5,6 +5,7 @@
 pub mod builtin;
 pub mod demo;
 mod inbox;
+pub mod workspace;
 
 use std::future::Future;
 

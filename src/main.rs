@@ -1,9 +1,11 @@
 //! The `clankie` program: parse, dispatch, and end with the exit code that says how it went.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clankie::cli::bench::AdmissionArguments;
+use clankie::bench;
+use clankie::cli::bench_all::AllArguments;
 use clankie::cli::{self, Arguments, BenchCommand, ClientCommand, Command, Exit, Failure, Global};
 use clankie::compose;
 use clankie::config::{self, Environment, Sources};
@@ -31,9 +33,8 @@ async fn dispatch(arguments: Arguments) -> ExitCode {
         // The service has its own answer to signals: it drains.
         Command::Serve { listen } => serve(&global, listen, environment).await,
         Command::Demo => interruptible(started(cli::demo::run(&global))).await,
-        Command::Bench(BenchCommand::Admission(arguments)) => {
-            interruptible(started(bench_admission(&arguments, &global))).await
-        }
+        Command::Doctor => interruptible(doctor(&global, &environment)).await,
+        Command::Bench { all, what } => interruptible(started(measure(&all, what, &global))).await,
         Command::Client(command) => interruptible(client(command, &global, &environment)).await,
     }
 }
@@ -53,10 +54,31 @@ async fn client(command: ClientCommand, global: &Global, environment: &Environme
     }
 }
 
-async fn bench_admission(arguments: &AdmissionArguments, global: &Global) -> anyhow::Result<ExitCode> {
-    let found = compose::bench_admission(&arguments.plan()).await?;
-    cli::bench::show(&found, global)?;
+async fn measure(all: &AllArguments, what: Option<BenchCommand>, global: &Global) -> anyhow::Result<ExitCode> {
+    let on = compose::Bench::new()?;
+    let sources = on.sources();
+    match what {
+        None => cli::bench_all::show_all(&bench::all(&all.sizes(), sources).await?, global)?,
+        Some(BenchCommand::Admission(arguments)) => {
+            cli::bench::show(&bench::admission(&arguments.plan(), sources).await?, global)?;
+        }
+        Some(BenchCommand::Mailbox(arguments)) => {
+            let plan = bench::MailboxPlan::full();
+            cli::bench::show_mailbox(&bench::mailbox(arguments.dir(), &plan, sources).await?, global)?;
+        }
+        Some(BenchCommand::Soak(arguments)) => {
+            cli::bench_all::show_soak(&bench::soak(&arguments.plan(), sources).await?, global)?;
+        }
+    }
     Ok(Exit::Done.into())
+}
+
+async fn doctor(global: &Global, environment: &Environment) -> ExitCode {
+    let checks = compose::doctor(&global.sources(environment), environment).await;
+    match cli::doctor::run(checks, global, environment).await {
+        Ok(exit) => exit.into(),
+        Err(failure) => cli::report(&failure, global).into(),
+    }
 }
 
 async fn started(run: impl Future<Output = anyhow::Result<ExitCode>>) -> ExitCode {
@@ -76,7 +98,7 @@ fn failed(error: &anyhow::Error) -> ExitCode {
     Exit::Failure.into()
 }
 
-#[allow(clippy::print_stderr, reason = "words go to standard error")]
+/// Words go to standard error; that nobody reads them is no reason to end.
 fn say(line: &str) {
-    eprintln!("{line}");
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

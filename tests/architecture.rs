@@ -110,7 +110,7 @@ fn every_invariant_that_the_docs_list_has_a_test_that_names_it() {
 #[test]
 fn every_file_that_the_docs_name_is_there() {
     let places = ["", "actors/domain/src", "actors/src", "src"];
-    for page in ["README.md", "docs/ARCHITECTURE.md"] {
+    for page in ["README.md", "docs/ARCHITECTURE.md", "docs/access.md"] {
         let text = read(&root().join(page));
         for named in text.split('`').skip(1).step_by(2).filter(|word| word.ends_with(".rs") || word.ends_with(".toml"))
         {
@@ -118,4 +118,65 @@ fn every_file_that_the_docs_name_is_there() {
             assert!(there, "{page} names {named}, which is not there");
         }
     }
+}
+
+/// The tests that the last column of a page's tables of rules names.
+fn tests_named_by(page: &str) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    let text = read(&root().join(page));
+    let mut in_rules = false;
+    for line in text.lines() {
+        let row = line.strip_prefix("| ").and_then(|row| row.strip_suffix(" |")?.rsplit_once(" | "));
+        match row {
+            Some((_, "test")) => in_rules = true,
+            Some((rule, cell)) if in_rules => {
+                let tests: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+                assert!(!tests.is_empty(), "{page} names no test for: {rule}");
+                named.extend(tests.into_iter().map(str::to_owned));
+            }
+            Some(_) => {}
+            None => in_rules = in_rules && line.starts_with('|'),
+        }
+    }
+    named
+}
+
+/// The names of all tests in these places.
+fn tests_in(places: &[&str]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for file in rust_files(&root(), places) {
+        let mut marked = false;
+        for line in read(&file).lines().map(str::trim_start) {
+            marked |= line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+            let function = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ");
+            if let (true, Some(name)) = (marked, function.and_then(|rest| rest.split('(').next())) {
+                found.insert(name.to_owned());
+                marked = false;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_test_that_a_page_of_rules_names_is_there() {
+    let tests = tests_in(&["src", "actors", "tests"]);
+    for (page, least) in [("docs/access.md", 31), ("docs/discord.md", 80)] {
+        let named = tests_named_by(page);
+        assert!(named.len() >= least, "{page}: the rules stand in tables with their tests: {named:?}");
+        let gone: Vec<&String> = named.difference(&tests).collect();
+        assert!(gone.is_empty(), "{page} names what is no test: {gone:?}");
+    }
+}
+
+/// The fake's own tests hold no rule of the bot.
+const OF_THE_FAKE: [&str; 3] = ["tests/discord/gateway.rs", "tests/discord/faults.rs", "tests/discord/refusals.rs"];
+
+#[test]
+fn every_test_of_the_discord_gateway_stands_beside_its_rule() {
+    let named = tests_named_by("docs/discord.md");
+    let fake = tests_in(&OF_THE_FAKE);
+    let tests = tests_in(&["src/gateways/discord.rs", "src/gateways/discord", "tests/discord"]);
+    let missing: Vec<&String> = tests.iter().filter(|test| !named.contains(*test) && !fake.contains(*test)).collect();
+    assert!(missing.is_empty(), "docs/discord.md names no rule for: {missing:?}");
 }

@@ -25,10 +25,12 @@ fn play(state: &Path) -> Evening {
 
 fn check(evening: &Evening) {
     let expected = json!({
-        "schema_version": 1, "peak_running": 4, "peak_running_per_room": 2, "admitted": 22, "busy": 1, "absorbed": 6,
-        "replayed_receipts": 17, "asks_answered": 0, "interrupted_after_restart": 5, "violations": 0,
+        "schema_version": 1, "peak_running": 4, "peak_running_per_room": 2, "admitted": 23, "busy": 1, "absorbed": 6,
+        "replayed_receipts": 18, "asks_answered": 1, "interrupted_after_restart": 5, "violations": 0,
     });
     assert_eq!((&evening.report, evening.code), (&expected, Some(0)), "{}", evening.words);
+    let summary = "The owner answered 1 ask and read 1 update; both had survived the kill.";
+    assert!(evening.words.contains(summary), "{}", evening.words);
 }
 
 fn services(words: &str) -> Vec<u32> {
@@ -36,7 +38,7 @@ fn services(words: &str) -> Vec<u32> {
 }
 
 #[test]
-fn i1_i2_i3_i6_i9_an_evening_holds_and_leaves_no_process_and_can_be_played_again() {
+fn i1_i2_i3_i6_i9_m1_an_evening_holds_and_leaves_no_process_and_can_be_played_again() {
     let state = tempfile::tempdir().unwrap();
     for _ in 0..2 {
         let evening = play(state.path());

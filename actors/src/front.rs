@@ -8,11 +8,8 @@ use clankie_domain::admission::Limits;
 use clankie_domain::admission::room::{Answer, Canceller, Which};
 use clankie_domain::grant::{GrantPolicy, Plan};
 use clankie_domain::handoff::{HandoffRecord, StateName};
-use clankie_domain::ids::{
-    ActorId, DeliveryId, ExecutorName, Fingerprint, HandoffId, LaneName, RoomId, RunId, TokenId,
-};
+use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, Fingerprint, HandoffId, RoomId, RunId};
 use clankie_domain::message::RoomMessage;
-use clankie_domain::principal::{Token, TokenKind, TokenRefused};
 use clankie_domain::receipt::{Known, Receipt};
 use clankie_domain::request::{Minted, Request, Submission};
 use clankie_domain::session::Entry;
@@ -22,15 +19,21 @@ use ractor::ActorRef;
 use tokio::sync::oneshot;
 
 use crate::digest;
-use crate::ports::{Clock, Executor, Ids, RoomDelivery};
+use crate::ports::{Clock, Executor, Ids, MachineTool, RoomDelivery, Vault};
 use crate::store::{Store, StoreError, Txn, Write};
-use crate::system::authority::{NewToken, PrincipalsMsg};
+use crate::system::authority::PrincipalsMsg;
 use crate::system::fatal::Fatal;
 use crate::system::hints::Hints;
+use crate::system::mailbox::MailDoor;
 use crate::system::rooms::{RoomBody, Rooms, Unreachable};
 use crate::system::supervisor::{SupervisorMsg, Tickets};
 
+mod devices;
+pub mod feed;
+pub mod mail;
 mod start;
+
+pub use crate::system::authority::{Dismissed, Polled};
 
 /// What the actors are given from outside.
 #[derive(Debug, Clone)]
@@ -43,6 +46,10 @@ pub struct Ports {
     pub executors: Vec<Arc<dyn Executor>>,
     /// What posts into rooms that live elsewhere, when there is a gateway for them.
     pub delivery: Option<Arc<dyn RoomDelivery>>,
+    /// Where secret answers are kept.
+    pub vault: Arc<dyn Vault>,
+    /// The machine tools that configuration may list.
+    pub machine_tools: Vec<Arc<dyn MachineTool>>,
 }
 
 /// What configuration says to the actors.
@@ -186,6 +193,7 @@ pub struct Clankie {
     hints: Hints,
     rooms: Rooms,
     tickets: Tickets,
+    mail: MailDoor,
     principals: ActorRef<PrincipalsMsg>,
     supervisor: ActorRef<SupervisorMsg>,
     fatal: Fatal,
@@ -313,43 +321,23 @@ impl Clankie {
         Ok(self.store.commit(Txn::of(write)).await.map(drop)?)
     }
 
+    /// Every bookmark whose name begins like this: what follows that in its name, and its text.
+    pub fn bookmarks(&self, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+        Ok(self.store.snapshot()?.bookmarks(prefix)?)
+    }
+
+    /// Keeps one bookmark and drops others, all in one commit. Durable when it returns.
+    pub async fn move_bookmarks(&self, (name, value): (&str, String), gone: Vec<String>) -> Result<(), Failure> {
+        let mut txn = Txn::of(Write::Bookmark { name: name.to_owned(), value });
+        for name in gone {
+            txn = txn.and(Write::BookmarkGone { name });
+        }
+        Ok(self.store.commit(txn).await.map(drop)?)
+    }
+
     /// How many rooms have an actor now. Idle ones have none.
     pub fn room_actors(&self) -> usize {
         self.rooms.count()
-    }
-
-    /// Stores a token; the secret itself is only hashed.
-    pub async fn create_token(
-        &self,
-        kind: TokenKind,
-        name: LaneName,
-        secret: &str,
-        expires_at: Option<Timestamp>,
-    ) -> Result<Result<Token, TokenRefused>, Failure> {
-        let id = TokenId(self.ids.uuid());
-        let new = NewToken { id, kind, name, secret_hash: digest::secret_hash(secret), expires_at };
-        self.principals(|reply| PrincipalsMsg::Create(new, reply)).await
-    }
-
-    /// The token of that id and secret, compared in constant time, if it stands.
-    pub fn authenticate(&self, id: TokenId, secret: &str) -> Result<Option<Token>, Failure> {
-        let Some(token) = self.store.snapshot()?.token(id)? else { return Ok(None) };
-        if !digest::same_hash(&token.secret_hash, &digest::secret_hash(secret)) || !token.stands(self.clock.now()) {
-            return Ok(None);
-        }
-        // Noting the use is best effort: a stopped keeper must not refuse a right credential.
-        let _ = self.principals.cast(PrincipalsMsg::Used(id));
-        Ok(Some(token))
-    }
-
-    /// Every token, newest first.
-    pub fn tokens(&self) -> Result<Vec<Token>, Failure> {
-        Ok(self.store.snapshot()?.tokens()?)
-    }
-
-    /// Revokes a token at once, in open waits too. `None` when there is no such token.
-    pub async fn revoke_token(&self, id: TokenId) -> Result<Option<Token>, Failure> {
-        self.principals(|reply| PrincipalsMsg::Revoke(id, reply)).await
     }
 
     /// Puts other grants in force; affected runs are stopped.
@@ -370,6 +358,7 @@ impl Clankie {
         let (mut store, mut fatal) = (self.store.failed(), self.fatal.reason());
         let gone = || "the service is gone".to_owned();
         tokio::select! {
+            biased;
             why = store.wait_for(Option::is_some) => why.ok().and_then(|why| why.clone()).unwrap_or_else(gone),
             why = fatal.wait_for(Option::is_some) => why.ok().and_then(|why| why.clone()).unwrap_or_else(gone),
         }

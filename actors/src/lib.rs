@@ -8,6 +8,7 @@ pub mod ports;
 pub mod store;
 mod system;
 
+pub use front::mail;
 pub use front::*;
 
 /// Arms the crash points that the environment names in `FAILPOINTS`, for the life of the process.
@@ -15,4 +16,13 @@ pub use front::*;
 pub fn arm_crash_points() {
     #[cfg(feature = "failpoints")]
     std::mem::forget(fail::FailScenario::setup());
+}
+
+/// Makes this process the mutant that the environment names, for its whole life; see [`domain::mutant`].
+/// Without the feature `failpoints` there is none.
+pub fn choose_mutant() {
+    #[cfg(feature = "failpoints")]
+    if let Ok(name) = std::env::var(domain::mutant::VARIABLE) {
+        domain::mutant::choose(&name);
+    }
 }

@@ -5,14 +5,17 @@
 //! before it settles.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use clankie_domain::admission::room::Answer;
+use clankie_domain::answer::Sealed;
+use clankie_domain::autonomy::Category;
 use clankie_domain::delivery::{PostingStep, RoomDelivery as Posted};
 use clankie_domain::grant::Grant;
 use clankie_domain::handoff::HandoffRecord;
-use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, RoomId, RunId};
-use clankie_domain::message::RoomMessage;
+use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, RequestId, RoomId, RunId};
+use clankie_domain::message::{MessageKind, RoomMessage};
 use clankie_domain::request::{Attachment, Source};
 use clankie_domain::session::{Command, SessionEvent};
 use clankie_domain::steering::SteerSupport;
@@ -40,6 +43,70 @@ pub trait Ids: Send + Sync + std::fmt::Debug {
     fn uuid(&self) -> Uuid;
 }
 
+/// Keeps secret answers: the words are encrypted under a key of their own, which is in a file until
+/// the answer is delivered. Old pages of the store stay unreadable afterwards. Their digest has a key
+/// of its own, which lives a while longer: whoever holds both can try guesses.
+pub trait Vault: Send + Sync + std::fmt::Debug {
+    /// Seals words for that ask. Its keys are durable when this returns.
+    fn seal(&self, request: RequestId, words: &str) -> Result<Sealed, VaultError>;
+
+    /// The keyed digest of words for that ask, by which the same answer is known again. None when its
+    /// key is gone.
+    fn digest(&self, request: RequestId, words: &str) -> Result<Option<[u8; 32]>, VaultError>;
+
+    /// Gives the words back while their key is there.
+    fn open(&self, request: RequestId, sealed: &Sealed) -> Result<String, VaultError>;
+
+    /// Destroys the key of that ask's words.
+    fn forget(&self, request: RequestId);
+
+    /// Destroys the key of that ask's digest.
+    fn forget_digest(&self, request: RequestId);
+
+    /// Every ask whose words can be read.
+    fn kept(&self) -> Vec<RequestId>;
+
+    /// Every ask whose answer can be told from another one.
+    fn compared(&self) -> Vec<RequestId>;
+}
+
+/// Words could not be sealed or opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a secret answer could not be kept or read: {0}")]
+pub struct VaultError(pub String);
+
+/// A machine tool of the configured closed list. It runs only for machine and owner grants.
+#[async_trait]
+pub trait MachineTool: Send + Sync + std::fmt::Debug {
+    /// The tool as an agent sees it.
+    fn spec(&self) -> ToolSpec;
+
+    /// The category that this call needs, if any: it is decided by the arguments alone.
+    fn gate(&self, arguments: &Value) -> Option<Category>;
+
+    /// Does it. Authority, and the gate, were committed just before.
+    async fn call(&self, arguments: Value) -> ToolReply;
+}
+
+/// The owner's answer that a continuation carries.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The ask.
+    pub request: RequestId,
+    /// What was asked.
+    pub prompt: String,
+    /// What surfaces show of the answer; a secret is not in it.
+    pub shown: String,
+    /// The answer itself, for the session alone.
+    pub told: String,
+}
+
+impl std::fmt::Debug for Answered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answered").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
 /// Brings replies into rooms that live elsewhere. It posts; what is durable is decided by the log.
 #[async_trait]
 pub trait RoomDelivery: Send + Sync + std::fmt::Debug {
@@ -52,6 +119,13 @@ pub trait RoomDelivery: Send + Sync + std::fmt::Debug {
     /// own history in any case.
     async fn say(&self, record: Arc<HandoffRecord>, message: RoomMessage);
 }
+
+/// How long a step of a posting waits for admission: far longer than rebuilding it takes.
+const REBUILT_WITHIN: Duration = Duration::from_secs(5);
+
+/// How many of a room's newest messages are looked through for what else was said: as many as a
+/// transport reads of the room itself.
+const SAID_BESIDES: usize = 1_000;
 
 /// The durable log of one posting.
 #[derive(Debug, Clone)]
@@ -70,12 +144,29 @@ pub struct PostingStopped;
 impl PostingLog {
     /// Makes a step durable and gives the posting as it then stands.
     pub async fn step(&self, step: PostingStep) -> Result<Posted, PostingStopped> {
+        // A posting may go on at a start before its room does.
+        self.rooms.reachable(REBUILT_WITHIN).await;
         let (reply, answer) = oneshot::channel();
         self.rooms.send(&self.room, RoomBody::Posting(self.handoff, step, reply));
         match answer.await {
             Ok(Answer::Posted(posted)) => Ok(posted),
             Ok(_) | Err(_) => Err(PostingStopped),
         }
+    }
+
+    /// What else was said in answer to this delivery, by this run on its way and by others, among the
+    /// newest things of the room. A transport that looks for the reply may take one of them for it.
+    pub fn said_besides(&self, trigger: &DeliveryId) -> Result<Vec<String>, PostingStopped> {
+        let newest = self.rooms.store().snapshot().and_then(|store| store.last_messages(&self.room, SAID_BESIDES));
+        let mut said = newest.map_err(|_| PostingStopped)?;
+        said.retain(|(_, message)| match message.kind {
+            MessageKind::Update => message.reply_to.as_ref() == Some(trigger),
+            MessageKind::Reply | MessageKind::Notice => {
+                message.reply_to.as_ref() == Some(trigger) && message.handoff != self.handoff
+            }
+            MessageKind::Person | MessageKind::Reaction => false,
+        });
+        Ok(said.into_iter().map(|(_, message)| message.text).collect())
     }
 }
 
@@ -114,6 +205,8 @@ pub struct SessionSpec {
     pub request: String,
     /// The files, by reference.
     pub attachments: Vec<Attachment>,
+    /// The owner's answer, when it continues an earlier question. The request then frames it.
+    pub answered: Option<Answered>,
     /// The room's tools, already cut to the grant.
     pub tools: Arc<dyn RoomTools>,
 }

@@ -10,6 +10,8 @@
 mod directory;
 mod error;
 mod group;
+mod in_room;
+mod mailbox;
 mod open;
 mod prune;
 mod records;

@@ -114,13 +114,19 @@ impl Bursts {
     }
 }
 
+impl Bound {
+    /// Whether what was found is on the good side.
+    pub fn holds(self, found: f64) -> bool {
+        match self {
+            Self::AtMost(most) => found <= most,
+            Self::AtLeast(least) => found >= least,
+        }
+    }
+}
+
 impl Goal {
     pub(super) fn new(what: &'static str, ratio: f64, bound: Bound) -> Self {
-        let met = match bound {
-            Bound::AtMost(most) => ratio <= most,
-            Bound::AtLeast(least) => ratio >= least,
-        };
-        Self { what, ratio, bound, met }
+        Self { what, ratio, bound, met: bound.holds(ratio) }
     }
 }
 
@@ -132,7 +138,12 @@ fn at<T>(sorted: &[T], part: f64) -> Option<&T> {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "no run counts to 2^52")]
-fn count(of: usize) -> f64 {
+pub(super) fn count(of: usize) -> f64 {
+    of as f64
+}
+
+#[allow(clippy::cast_precision_loss, reason = "no run counts to 2^52, nor has a machine as many bytes")]
+pub(super) fn count_u64(of: u64) -> f64 {
     of as f64
 }
 

@@ -31,7 +31,8 @@ impl<'a> Rows<'a> {
     pub(super) fn new(clock: &'a dyn Clock, ids: &'a dyn Ids, executor: ExecutorName, tools: BTreeSet<String>) -> Self {
         let routes = [(Plan::Social, Route { executor, steer: SteerSupport::None })].into();
         let policy = GrantPolicy { room_tools: tools, ..GrantPolicy::default() };
-        let authority = Authority { epoch: GrantEpoch(1), policy, sources: Sources::default(), routes };
+        let authority =
+            Authority { epoch: GrantEpoch(1), policy, sources: Sources::default(), routes, answerers: BTreeMap::new() };
         Self { clock, ids, authority, rooms: BTreeMap::new(), running: Vec::new(), next: 0 }
     }
 

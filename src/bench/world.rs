@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use clankie_actors::ports::Executor;
 use clankie_actors::store::{Store, Txn};
-use clankie_actors::{Clankie, HandoffQuery, Ports, Settings};
+use clankie_actors::{Clankie, HandoffQuery, Settings};
 use clankie_domain::admission::Limits;
 use clankie_domain::admission::room::Answer;
 use clankie_domain::grant::{Gateway, GrantPolicy, Plan, Transport};
-use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, LaneName, RoomId};
+use clankie_domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, LaneName, RoomId};
 use clankie_domain::request::{Request, Source};
 use clankie_domain::session::OUTPUT_MAX;
 use clankie_domain::stall::STALL_AFTER_MS;
@@ -28,7 +28,7 @@ const QUIET_MAX: Duration = Duration::from_secs(60);
 /// How often sessions are let go until none is left.
 const LET_GO_EVERY: Duration = Duration::from_millis(5);
 /// How long the actors may take to end.
-const STOP_GRACE: Duration = Duration::from_secs(1);
+pub(super) const STOP_GRACE: Duration = Duration::from_secs(1);
 /// What somebody says: an ordinary message.
 const WORDS: &str = "Could you look at the build of this morning and say in two sentences why the second test \
                      failed, and whether it has to do with what we changed yesterday evening?";
@@ -45,7 +45,7 @@ pub(super) struct World<'a> {
 }
 
 /// Makes one delivery after the other, room by room, each by a speaker of its own.
-struct Speakers {
+pub(super) struct Speakers {
     lane: LaneName,
     rooms: Vec<RoomId>,
     next: usize,
@@ -58,9 +58,7 @@ impl<'a> World<'a> {
         let name = ExecutorName::parse("held")?;
         let held = Arc::new(Held::new(name.clone()));
         let executor: Arc<dyn Executor> = Arc::<Held>::clone(&held);
-        let ports =
-            Ports { clock: sources.clock.clone(), ids: sources.ids.clone(), executors: vec![executor], delivery: None };
-        let clankie = Clankie::start(store.clone(), ports, settings(&name)).await?;
+        let clankie = Clankie::start(store.clone(), sources.ports(executor), settings(&name)).await?;
         let mut speakers = Speakers::new(rooms)?;
         let tools = tools(&clankie, speakers.next()?).await?;
         let rows = Rows::new(&**sources.clock, &**sources.ids, name, tools);
@@ -86,7 +84,7 @@ impl<'a> World<'a> {
         let begun = Instant::now();
         let answer = self.clankie.submit(request).await?;
         let took = begun.elapsed();
-        accepted(&answer).map(|()| took)
+        accepted(&answer).map(|_| took)
     }
 
     /// As many callers as there are rooms commit `each` times: rows, commits and time.
@@ -156,13 +154,19 @@ impl<'a> World<'a> {
 }
 
 impl Speakers {
-    fn new(rooms: usize) -> Result<Self, BenchError> {
+    pub(super) fn new(rooms: usize) -> Result<Self, BenchError> {
         let lane = LaneName::parse("bench")?;
         let rooms = (0..rooms).map(|room| RoomId::ingress(&lane, &format!("room-{room}"))).collect::<Result<_, _>>()?;
         Ok(Self { lane, rooms, next: 0 })
     }
 
-    fn next(&mut self) -> Result<Request, BenchError> {
+    /// In one room of that name.
+    pub(super) fn in_room(name: &str) -> Result<Self, BenchError> {
+        let lane = LaneName::parse("bench")?;
+        Ok(Self { rooms: vec![RoomId::ingress(&lane, name)?], lane, next: 0 })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Request, BenchError> {
         self.next += 1;
         let room = self.rooms[self.next % self.rooms.len()].clone();
         Ok(Request {
@@ -191,7 +195,7 @@ impl Speakers {
     }
 }
 
-fn settings(executor: &ExecutorName) -> Settings {
+pub(super) fn settings(executor: &ExecutorName) -> Settings {
     let (waiting_per_room, waiting_per_actor) = (None, None);
     let limits = Limits {
         running: NO_LIMIT,
@@ -233,9 +237,10 @@ where
     Ok(())
 }
 
-fn accepted(answer: &Answer) -> Result<(), BenchError> {
+/// The handoff that was admitted.
+pub(super) fn accepted(answer: &Answer) -> Result<HandoffId, BenchError> {
     match answer {
-        Answer::Accepted { .. } => Ok(()),
+        Answer::Accepted { handoff, .. } => Ok(*handoff),
         Answer::Settled { .. }
         | Answer::Busy(_)
         | Answer::Conflict { .. }
@@ -247,6 +252,7 @@ fn accepted(answer: &Answer) -> Result<(), BenchError> {
         | Answer::NotFound
         | Answer::NotYours
         | Answer::Posted(_)
-        | Answer::NoSuchStep => Err(BenchError::Unexpected(format!("not admitted: {answer:?}"))),
+        | Answer::NoSuchStep
+        | Answer::Outdated => Err(BenchError::Unexpected(format!("not admitted: {answer:?}"))),
     }
 }

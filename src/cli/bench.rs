@@ -1,14 +1,17 @@
 //! `clankie bench`: what to measure, and what was found as a table or as one object.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::Global;
 use super::screen::Form;
 use super::table::Table;
-use crate::bench::{Bound, Goal, Plan, Rates, Report, Times};
+use crate::bench::{AtSize, Bound, Goal, MailboxReport, Plan, Rates, Report, Times};
+
+/// What a debug build says of itself.
+pub(super) const DEBUG: &str = "This is a debug build: its ratios say little about a release.";
 
 /// What `clankie bench admission` takes.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -32,6 +35,38 @@ impl AdmissionArguments {
     }
 }
 
+/// What `clankie bench mailbox` takes.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct MailboxArguments {
+    /// On which disk: a directory is made there and removed.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl MailboxArguments {
+    /// On which disk.
+    pub fn dir(&self) -> Option<&Path> {
+        self.dir.as_deref()
+    }
+}
+
+/// Prints what was found of the mailbox.
+pub fn show_mailbox(report: &MailboxReport, global: &Global) -> io::Result<()> {
+    let screen = global.screen();
+    match screen.form() {
+        Form::Json => screen.line(&serde_json::to_string(report)?),
+        Form::Table => {
+            screen.table(&mail_times(report))?;
+            screen.line("")?;
+            screen.table(&goals(&report.goals))?;
+            if report.build == "debug" {
+                screen.words(DEBUG);
+            }
+            Ok(())
+        }
+    }
+}
+
 /// Prints what was found.
 pub fn show(report: &Report, global: &Global) -> io::Result<()> {
     let screen = global.screen();
@@ -45,7 +80,7 @@ pub fn show(report: &Report, global: &Global) -> io::Result<()> {
             screen.line("")?;
             screen.table(&goals(&report.goals))?;
             if report.build == "debug" {
-                screen.words("This is a debug build: its ratios say little about a release.");
+                screen.words(DEBUG);
             }
             Ok(())
         }
@@ -62,6 +97,30 @@ fn times(report: &Report) -> Vec<String> {
         let Times { samples, median_us, p99_us, rate_per_s } = times;
         let number = |value: &f64| format!("{value:.0}");
         table.row([what.to_owned(), number(median_us), number(p99_us), number(rate_per_s), samples.to_string()]);
+    }
+    table.lines()
+}
+
+fn mail_times(report: &MailboxReport) -> Vec<String> {
+    let mut table = Table::new(["ONE AT A TIME", "RECORDS", "MEDIAN µs", "P99 µs", "SAMPLES"]);
+    let mut row = |what: &str, records: String, times: &Times| {
+        let number = |value: f64| format!("{value:.0}");
+        let (median, p99) = (number(times.median_us), number(times.p99_us));
+        table.row([what.to_owned(), records, median, p99, times.samples.to_string()]);
+    };
+    row("durable write (1 KB, fdatasync)", String::new(), &report.durable_write);
+    for AtSize { records, bare_commit, publish, answer, read, list, list_1000, badge } in &report.sizes {
+        for (what, times) in [
+            ("bare commit of the same rows", bare_commit),
+            ("publish", publish),
+            ("answer", answer),
+            ("mark read", read),
+            ("list of 50 asks", list),
+            ("list of 1 000 asks", list_1000),
+            ("badge", badge),
+        ] {
+            row(what, records.to_string(), times);
+        }
     }
     table.lines()
 }

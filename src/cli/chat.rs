@@ -21,7 +21,8 @@ use crate::owner::wire::{
     AccountOpen, Operation, ResultBody, RoomMessageBody, RoomMessages, SayBody, TokenMade, TurnAnswer,
 };
 
-use said::{Said, line};
+use said::Said;
+pub(super) use said::line;
 
 mod said;
 

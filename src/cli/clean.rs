@@ -44,7 +44,8 @@ pub(super) fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if c.is_control() || is_invisible(c) {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            let mut units = [0; 2];
+            out.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
         } else {
             out.push(c);
         }
@@ -52,10 +53,14 @@ pub(super) fn escape_json(json: &str) -> String {
     out
 }
 
-/// Overrides and isolates turn lines round; the others hide differences between names.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
-        || matches!(c, '\u{200b}' | '\u{2028}' | '\u{2029}' | '\u{2060}' | '\u{feff}')
+/// Not shown, or turning lines round: the domain's hidden characters without those that shape emoji
+/// and scripts, and the two that part lines and paragraphs.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The C1 forms of DCS, SOS, OSC, PM and APC.
@@ -127,7 +132,7 @@ mod tests {
             ("\u{1b}[31\nnext", "\nnext"),
             ("a\rb\u{8}c\0d\u{7f}e\u{85}f", "abcdef"),
             ("gpj.\u{202e}exe\u{202c}", "gpj.exe"),
-            ("a\u{2066}b\u{2069}c\u{200f}d", "abcd"),
+            ("a\u{2066}b\u{2069}c\u{200f}d\u{e0041}e\u{3164}f", "abcdef"),
             ("👩\u{200d}🔬 stays whole", "👩\u{200d}🔬 stays whole"),
         ];
         for (dirty, cleaned) in table {
@@ -146,9 +151,9 @@ mod tests {
 
     #[test]
     fn json_for_a_terminal_means_the_same_and_moves_nothing() {
-        let text = "a\u{9b}2J\u{202e}b\u{7f}\u{1b}[H\u{feff}é";
+        let text = "a\u{9b}2J\u{202e}b\u{7f}\u{1b}[H\u{feff}é\u{e0041}";
         let escaped = escape_json(&serde_json::to_string(text).unwrap());
-        assert_eq!(escaped, "\"a\\u009b2J\\u202eb\\u007f\\u001b[H\\ufeffé\"");
+        assert_eq!(escaped, "\"a\\u009b2J\\u202eb\\u007f\\u001b[H\\ufeffé\\udb40\\udc41\"");
         assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
     }
 

@@ -5,18 +5,22 @@
 
 use std::time::Duration;
 
+use reqwest::header::{ACCEPT, HeaderName};
 use reqwest::{Method, RequestBuilder, Response, Url, redirect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::connection::Credential;
 use super::failure::Failure;
-use crate::owner::wire::{DispatchRequest, Dispatched, Operation, ProblemBody};
+use crate::owner::wire::{DispatchRequest, Dispatched, InputGet, InputResult, Operation, ProblemBody};
 
 /// How long a connection may take: the service is on this machine or on a near one.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long an answer may take beyond the time that it was asked to wait.
 const ANSWER: Duration = Duration::from_secs(20);
+
+/// Where a reader of events goes on.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The service, and who calls it.
 #[derive(Debug, Clone)]
@@ -86,13 +90,69 @@ impl Client {
         self.call(request, Effect::Possible, wait).await
     }
 
-    /// Calls one operation of the owner's contract.
+    /// Calls one operation of the owner's contract that changes something.
     pub(super) async fn dispatch<T: DeserializeOwned>(&self, operation: Operation) -> Result<T, Failure> {
-        let request = DispatchRequest::new(operation);
-        match self.write(&["operator", "v1", "dispatch"], &request, Duration::ZERO).await? {
-            Dispatched::Ready(answer) => Ok(answer),
-            Dispatched::Refused(refusal) => Err(Failure::Refused(refusal)),
+        value(self.operation(operation, Effect::Possible, Duration::ZERO).await?)
+    }
+
+    /// Calls one that only looks.
+    pub(super) async fn look<T: DeserializeOwned>(&self, operation: Operation) -> Result<T, Failure> {
+        self.look_waiting(operation, Duration::ZERO).await
+    }
+
+    /// Calls one that only looks, and that the service may hold back for `wait`, as the operation says.
+    pub(super) async fn look_waiting<T: DeserializeOwned>(
+        &self,
+        operation: Operation,
+        wait: Duration,
+    ) -> Result<T, Failure> {
+        value(self.operation(operation, Effect::None, wait).await?)
+    }
+
+    /// Looks at one ask.
+    pub(super) async fn ask(&self, which: InputGet) -> Result<InputResult, Failure> {
+        self.operation(Operation::InputGet(which), Effect::None, Duration::ZERO).await
+    }
+
+    /// Calls an operation that settles an ask. Whatever it comes to is a value of its own.
+    pub(super) async fn settle(&self, operation: Operation) -> Result<InputResult, Failure> {
+        self.operation(operation, Effect::Possible, Duration::ZERO).await
+    }
+
+    /// Opens a stream of events, from after that cursor on or from now on.
+    pub(super) async fn stream(&self, after: Option<&str>) -> Result<Response, Failure> {
+        let request = self.http.get(self.address(&["operator", "v1", "events"])?);
+        let request = after.into_iter().fold(request, |request, cursor| request.header(LAST_EVENT_ID, cursor));
+        let sent = request.bearer_auth(self.credential.expose()).header(ACCEPT, "text/event-stream").send();
+        // Only its beginning has a time: an open stream says something now and then for as long as it stands.
+        let response = match tokio::time::timeout(ANSWER, sent).await {
+            Ok(sent) => sent.map_err(|error| self.unanswered(&error, Effect::None))?,
+            Err(_) => return Err(self.not_reachable("it did not answer in time".to_owned())),
+        };
+        if response.status().is_success() {
+            return Ok(response);
         }
+        Err(refused(response.status().as_u16(), response).await)
+    }
+
+    /// That a stream broke off.
+    pub(super) fn broken(&self, error: &reqwest::Error) -> Failure {
+        self.not_reachable(cause(error))
+    }
+
+    fn not_reachable(&self, why: String) -> Failure {
+        Failure::NotReachable { url: Some(self.url.to_string()), why }
+    }
+
+    async fn operation<T: DeserializeOwned>(
+        &self,
+        operation: Operation,
+        effect: Effect,
+        wait: Duration,
+    ) -> Result<T, Failure> {
+        let address = self.address(&["operator", "v1", "dispatch"])?;
+        let request = self.http.request(Method::POST, address).json(&DispatchRequest::new(operation));
+        self.call(request, effect, wait).await
     }
 
     /// Room names hold slashes and colons: each part of the path is one segment, escaped.
@@ -128,10 +188,15 @@ impl Client {
             Effect::Possible if !error.is_connect() && !error.is_builder() => {
                 Failure::OutcomeUnknown { why: cause(error) }
             }
-            Effect::None | Effect::Possible => {
-                Failure::NotReachable { url: Some(self.url.to_string()), why: cause(error) }
-            }
+            Effect::None | Effect::Possible => self.not_reachable(cause(error)),
         }
+    }
+}
+
+fn value<T>(answer: Dispatched<T>) -> Result<T, Failure> {
+    match answer {
+        Dispatched::Ready(answer) => Ok(answer),
+        Dispatched::Refused(refusal) => Err(Failure::Refused(refusal)),
     }
 }
 

@@ -8,6 +8,7 @@ mod api;
 mod evening;
 mod ledger;
 mod lines;
+mod mail;
 mod people;
 mod report;
 mod sampler;

@@ -10,9 +10,22 @@ use crate::owner::wire::{ProblemBody, Refusal};
 /// The end of a problem's type for a service that is going away.
 const SHUTTING_DOWN: &str = "/shutting-down";
 /// Reason codes of refusals that say that something is not there.
-const ABSENT: [&str; 4] = ["unknown_handoff", "unknown_token", "unknown_room", "not_found"];
-/// Reason codes of refusals that say that somebody was first.
-const FIRST: [&str; 2] = ["name_taken", "name_retired"];
+const ABSENT: [&str; 8] = [
+    "unknown_handoff",
+    "unknown_token",
+    "unknown_room",
+    "unknown_device",
+    "not_found",
+    "stale_request",
+    "unknown_conversation",
+    "unknown_update",
+];
+/// Reason codes of refusals that say that somebody was first, or that a thing stands otherwise.
+const FIRST: [&str; 5] = ["name_taken", "name_retired", "nothing_to_repost", "revision_conflict", "conflicting_answer"];
+/// Reason codes of refusals that say that somebody else must do it.
+const NOT_YOURS: [&str; 3] = ["not_authorised", "widening_needs_operator", "question_owner_unavailable"];
+/// Reason codes of refusals that say that it may be done later.
+const LATER: [&str; 2] = ["too_many_pairings", "busy"];
 
 /// Why a client command failed. Each is a sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +56,20 @@ pub enum Failure {
         /// What went wrong.
         why: String,
     },
+    /// An answer to an ask was sent and its receipt did not come.
+    #[error(
+        "no receipt came, so it is not known whether it was taken: {why}; do not retry blindly: run \
+         `clankie asks show {request}`. The same call again is safe: what was taken gives its first receipt"
+    )]
+    ReceiptUnknown {
+        /// What went wrong.
+        why: String,
+        /// Which ask to look at.
+        request: String,
+    },
+    /// Nothing that is there has that name.
+    #[error("{0}")]
+    Absent(String),
     /// The service refused a call before it reached an operation.
     #[error("{}", sentence(.0))]
     Problem(Box<ProblemBody>),
@@ -66,6 +93,9 @@ pub enum Failure {
         /// Which handoff to look at.
         handoff: String,
     },
+    /// Somebody was asked to confirm an approval and did not.
+    #[error("not approved: nothing was sent, and the ask still waits")]
+    NotConfirmed,
     /// A file of the client's own.
     #[error("{}: {source}", path.display())]
     File {
@@ -86,10 +116,11 @@ impl Failure {
             Self::Config(_) | Self::Usage(_) => Exit::Usage,
             Self::NoCredential { .. } => Exit::NotAuthorised,
             Self::NotReachable { .. } => Exit::NotReachable,
-            Self::OutcomeUnknown { .. } | Self::Late { .. } => Exit::OutcomeUnknown,
+            Self::OutcomeUnknown { .. } | Self::ReceiptUnknown { .. } | Self::Late { .. } => Exit::OutcomeUnknown,
+            Self::Absent(_) => Exit::NotFound,
             Self::Problem(problem) => problem_exit(problem),
             Self::Refused(refusal) => refusal_exit(refusal),
-            Self::Unreadable { .. } | Self::NoReply(_) | Self::File { .. } => Exit::Failure,
+            Self::Unreadable { .. } | Self::NoReply(_) | Self::NotConfirmed | Self::File { .. } => Exit::Failure,
             // Whoever reads our output may have read enough: that is no failure of ours.
             Self::Pipe(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
             Self::Pipe(_) => Exit::Failure,
@@ -114,6 +145,10 @@ fn refusal_exit(refusal: &Refusal) -> Exit {
         Exit::NotFound
     } else if FIRST.contains(&reason) {
         Exit::Conflict
+    } else if NOT_YOURS.contains(&reason) {
+        Exit::NotAuthorised
+    } else if LATER.contains(&reason) {
+        Exit::Busy
     } else {
         Exit::Failure
     }
@@ -170,14 +205,36 @@ mod tests {
             (problem(503, "/problems/shutting-down"), Exit::NotReachable),
             (refused("unknown_handoff"), Exit::NotFound),
             (refused("unknown_token"), Exit::NotFound),
+            (refused("unknown_device"), Exit::NotFound),
+            (refused("widening_needs_operator"), Exit::NotAuthorised),
+            (refused("too_many_pairings"), Exit::Busy),
+            (refused("busy"), Exit::Busy),
+            (refused("grants_not_offered"), Exit::Failure),
             (refused("name_taken"), Exit::Conflict),
+            (refused("nothing_to_repost"), Exit::Conflict),
             (refused("unsupported_op"), Exit::Failure),
+            (refused("stale_request"), Exit::NotFound),
+            (refused("unknown_conversation"), Exit::NotFound),
+            (refused("unknown_update"), Exit::NotFound),
+            (refused("revision_conflict"), Exit::Conflict),
+            (refused("conflicting_answer"), Exit::Conflict),
+            (refused("question_owner_unavailable"), Exit::NotAuthorised),
+            (refused("question_state_unavailable"), Exit::Failure),
+            (refused("native_driver_active"), Exit::Failure),
+            (refused("invalid_answer"), Exit::Failure),
+            (refused("invalid_worker_answer"), Exit::Failure),
+            (refused("answer_in_progress"), Exit::Failure),
+            (refused("worker_question_resolved"), Exit::Failure),
+            (refused("owner_context_lost"), Exit::Failure),
+            (refused("nothing_to_see"), Exit::Failure),
             (Failure::Config(ConfigError::NoHome), Exit::Usage),
             (Failure::Usage(why()), Exit::Usage),
             (Failure::NoCredential { why: why() }, Exit::NotAuthorised),
             (Failure::NotReachable { url: None, why: why() }, Exit::NotReachable),
             (Failure::OutcomeUnknown { why: why() }, Exit::OutcomeUnknown),
+            (Failure::ReceiptUnknown { why: why(), request: why() }, Exit::OutcomeUnknown),
             (Failure::Late { seconds: 1, handoff: why() }, Exit::OutcomeUnknown),
+            (Failure::Absent(why()), Exit::NotFound),
             (Failure::Unreadable { why: why() }, Exit::Failure),
             (Failure::Pipe(io::ErrorKind::BrokenPipe.into()), Exit::Done),
             (Failure::Pipe(io::ErrorKind::Other.into()), Exit::Failure),

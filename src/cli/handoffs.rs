@@ -1,4 +1,4 @@
-//! `clankie handoffs`: list, show, follow and cancel.
+//! `clankie handoffs`: list, show, follow, cancel, and post a reply once more.
 
 use std::time::Duration;
 
@@ -9,11 +9,13 @@ use uuid::Uuid;
 use super::clean::{clean, clean_line};
 use super::client::Client;
 use super::failure::Failure;
+use super::pick::{IdPrefix, LISTED};
 use super::screen::{Form, Screen};
 use super::table::{Table, card};
 use super::words;
 use crate::owner::wire::{
-    Cancelled, ClassBody, EntryBody, HandoffBody, Handoffs, ResultBody, Transcript, TranscriptEntry,
+    Cancelled, ClassBody, EntryBody, HandoffBody, HandoffGet, Handoffs, MediaBody, Operation, Reposted, ResultBody,
+    Transcript, TranscriptEntry,
 };
 
 /// Width of the column that shows the words, in characters.
@@ -32,18 +34,23 @@ pub enum HandoffsCommand {
     List(ListArguments),
     /// Show one handoff.
     Show {
-        /// The handoff.
-        id: Uuid,
+        /// Its id, or at least the first 6 digits of it.
+        id: IdPrefix,
     },
     /// Follow one handoff's transcript until the handoff ends.
     Tail {
-        /// The handoff.
-        id: Uuid,
+        /// Its id, or at least the first 6 digits of it.
+        id: IdPrefix,
     },
     /// Cancel one handoff.
     Cancel {
-        /// The handoff.
-        id: Uuid,
+        /// Its id, or at least the first 6 digits of it.
+        id: IdPrefix,
+    },
+    /// Post once more what did not arrive of a reply, or may not have; its room is searched first.
+    Repost {
+        /// Its id, or at least the first 6 digits of it.
+        id: IdPrefix,
     },
 }
 
@@ -71,9 +78,10 @@ pub struct ListArguments {
 pub(super) async fn run(command: HandoffsCommand, client: &Client, screen: &Screen) -> Result<(), Failure> {
     match command {
         HandoffsCommand::List(arguments) => list(&arguments, client, screen).await,
-        HandoffsCommand::Show { id } => show(&id.to_string(), client, screen).await,
-        HandoffsCommand::Tail { id } => tail(&id.to_string(), client, screen).await,
-        HandoffsCommand::Cancel { id } => cancel(&id.to_string(), client, screen).await,
+        HandoffsCommand::Show { id } => show(&find(&id, client).await?, client, screen).await,
+        HandoffsCommand::Tail { id } => tail(&find(&id, client).await?, client, screen).await,
+        HandoffsCommand::Cancel { id } => cancel(&find(&id, client).await?, client, screen).await,
+        HandoffsCommand::Repost { id } => repost(find(&id, client).await?, client, screen).await,
     }
 }
 
@@ -97,6 +105,18 @@ async fn list(arguments: &ListArguments, client: &Client, screen: &Screen) -> Re
         }
     }
     Ok(())
+}
+
+/// The id of the one that is meant; asks the service only where it was not given whole.
+async fn find(id: &IdPrefix, client: &Client) -> Result<String, Failure> {
+    if let Some(id) = id.whole() {
+        return Ok(id.to_string());
+    }
+    let mut query = vec![("limit", (LISTED + 1).to_string())];
+    query.extend(id.after().map(|after| ("before", after.to_string())));
+    let page: Handoffs = client.read(&["operator", "v1", "handoffs"], &query).await?;
+    let one = id.only(&page.handoffs, "handoff", |record| (&record.id, &record.request))?;
+    Ok(one.id.clone())
 }
 
 async fn record(id: &str, client: &Client) -> Result<HandoffBody, Failure> {
@@ -144,6 +164,15 @@ async fn cancel(id: &str, client: &Client, screen: &Screen) -> Result<(), Failur
     match screen.form() {
         Form::Json => screen.json(&done)?,
         Form::Table => screen.line(&outcome(&done))?,
+    }
+    Ok(())
+}
+
+async fn repost(handoff_id: String, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let done: Reposted = client.dispatch(Operation::HandoffRepost(HandoffGet { handoff_id })).await?;
+    match screen.form() {
+        Form::Json => screen.json(&done)?,
+        Form::Table => screen.line("what is missing is being posted; `clankie handoffs show` tells how it went")?,
     }
     Ok(())
 }
@@ -211,11 +240,22 @@ fn facts(record: &HandoffBody) -> Vec<String> {
     ]);
     lines.extend([String::new(), "request:".to_owned(), clean(&record.request)]);
     match &record.result {
-        Some(ResultBody::Settled { text, .. }) => lines.extend([String::new(), "reply:".to_owned(), clean(text)]),
+        Some(ResultBody::Settled { text, media }) => {
+            lines.extend([String::new(), "reply:".to_owned(), clean(text)]);
+            lines.extend(media.iter().map(file));
+        }
         Some(other) => lines.extend([String::new(), format!("result: {}", words::result(other))]),
         None => {}
     }
     lines
+}
+
+fn file(media: &MediaBody) -> String {
+    let what = clean_line(&media.mime_type, REQUEST_WIDTH);
+    match (&media.name, media.size) {
+        (Some(name), Some(size)) => format!("file: {} ({what}, {size} bytes)", clean_line(name, DETAIL_WIDTH)),
+        (_, _) => format!("file: {} ({what})", clean_line(&media.url, DETAIL_WIDTH)),
+    }
 }
 
 fn print(entry: &TranscriptEntry, screen: &Screen) -> std::io::Result<()> {

@@ -5,13 +5,11 @@ use super::client::Client;
 use super::failure::Failure;
 use super::screen::{Form, Screen};
 use super::table::card;
-use crate::owner::wire::{CountsBody, Status};
+use super::{asks, words};
+use crate::owner::wire::{CountsBody, SinkBody, Status};
 
-/// Width of a value, in characters.
-const WIDTH: usize = 160;
-const MINUTE_S: i64 = 60;
-const HOUR_S: i64 = 60 * MINUTE_S;
-const DAY_S: i64 = 24 * HOUR_S;
+/// Width of a value, in characters: the cause of a trouble stands last, behind what it was met in.
+const WIDTH: usize = 400;
 
 /// Shows it.
 pub(super) async fn run(client: &Client, screen: &Screen) -> Result<(), Failure> {
@@ -34,7 +32,7 @@ fn facts(status: &Status, now: jiff::Timestamp) -> Vec<(&'static str, String)> {
         ("url", line(&status.url)),
         ("version", line(&status.version)),
         ("pid", status.pid.to_string()),
-        ("uptime", uptime(&status.started_at, now)),
+        ("uptime", words::age(&status.started_at, now)),
         ("state", if status.draining { "stopping, no new admissions" } else { "serving" }.to_owned()),
         ("store", line(&store)),
         ("executors", line(&routes.join(", "))),
@@ -48,9 +46,11 @@ fn facts(status: &Status, now: jiff::Timestamp) -> Vec<(&'static str, String)> {
         let left = bot.identifies_left.map_or_else(String::new, |left| format!(", {left} left"));
         facts.push(("identifies", format!("{} in a day{left}", bot.identifies)));
     }
+    facts.extend(status.notify.iter().map(|sink| ("notify", line(&told(sink, now)))));
     if let Some(counts) = &status.counts {
         facts.extend(shares(counts));
     }
+    facts.extend(status.mail.as_ref().map(|counts| ("mail", asks::waits(counts))));
     facts
 }
 
@@ -68,16 +68,14 @@ fn shares(counts: &CountsBody) -> [(&'static str, String); 3] {
     ]
 }
 
-fn uptime(started_at: &str, now: jiff::Timestamp) -> String {
-    let Ok(started) = started_at.parse::<jiff::Timestamp>() else { return "unknown".to_owned() };
-    let seconds = now.duration_since(started).as_secs().max(0);
-    let (days, hours, minutes) = (seconds / DAY_S, seconds % DAY_S / HOUR_S, seconds % HOUR_S / MINUTE_S);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, minutes) => format!("{minutes} min"),
-        (0, hours, minutes) => format!("{hours} h {minutes} min"),
-        (days, hours, _) => format!("{days} d {hours} h"),
-    }
+/// How one place outside stands: what it took, what it missed, and its last trouble.
+fn told(sink: &SinkBody, now: jiff::Timestamp) -> String {
+    let ago = |at: &Option<String>| at.as_ref().map(|at| format!("{} ago", words::age(at, now)));
+    let last = ago(&sink.last_success_at).map_or_else(String::new, |ago| format!(", last {ago}"));
+    let trouble = sink.last_error.as_ref().zip(ago(&sink.last_error_at));
+    let trouble = trouble.map_or_else(String::new, |(why, ago)| format!("; {ago}: {why}"));
+    let counts = format!("{} told{last}, {} failed, {} dropped", sink.told, sink.failures, sink.dropped);
+    format!("{} {}: {counts}{trouble}", sink.sink, sink.state)
 }
 
 #[cfg(test)]
@@ -85,18 +83,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn uptime_is_said_in_its_two_largest_units() {
+    fn a_place_that_fails_is_shown_with_what_it_missed_and_why() {
         let now: jiff::Timestamp = "2030-01-02T00:00:00Z".parse().unwrap();
-        let table = [
-            ("2030-01-01T23:59:59Z", "1 s"),
-            ("2030-01-01T23:10:30Z", "49 min"),
-            ("2030-01-01T20:10:30Z", "3 h 49 min"),
-            ("2029-12-20T20:00:00Z", "12 d 4 h"),
-            ("2030-01-02T00:00:09Z", "0 s"),
-            ("soon", "unknown"),
-        ];
-        for (started, said) in table {
-            assert_eq!(uptime(started, now), said, "{started}");
-        }
+        let sink = SinkBody {
+            sink: "ntfy".into(),
+            state: "failing".into(),
+            told: 3,
+            failures: 2,
+            dropped: 1,
+            last_success_at: Some("2030-01-01T23:00:00Z".into()),
+            last_error: Some("it cannot be reached".into()),
+            last_error_at: Some("2030-01-01T23:59:00Z".into()),
+        };
+        let shown = "ntfy failing: 3 told, last 1 h 0 min ago, 2 failed, 1 dropped; 1 min ago: it cannot be reached";
+        assert_eq!(told(&sink, now), shown);
     }
 }

@@ -1,4 +1,4 @@
-//! `clankie tokens`: make, list and revoke credentials.
+//! `clankie tokens`: make, list, rotate and revoke credentials.
 
 use clap::{Args, Subcommand, ValueEnum};
 use uuid::Uuid;
@@ -6,10 +6,11 @@ use uuid::Uuid;
 use super::clean::clean_line;
 use super::client::Client;
 use super::failure::Failure;
+use super::pick::whole_id;
 use super::screen::{Form, Screen};
 use super::table::Table;
 use crate::config::Span;
-use crate::owner::wire::{NoArguments, Operation, TokenBody, TokenCreate, TokenMade, TokenRevoke, Tokens};
+use crate::owner::wire::{NoArguments, Operation, TokenBody, TokenCreate, TokenMade, TokenRevoke, TokenRotate, Tokens};
 
 /// Width of a cell, in characters.
 const WIDTH: usize = 64;
@@ -21,9 +22,16 @@ pub enum TokensCommand {
     Create(CreateArguments),
     /// List tokens, without their secrets.
     List,
+    /// Give a token another secret and print it, once; the one before works for a minute more.
+    Rotate {
+        /// Its id, as the list shows it.
+        #[arg(value_parser = whole_id)]
+        id: Uuid,
+    },
     /// Revoke a token, at once.
     Revoke {
         /// Its id, as the list shows it.
+        #[arg(value_parser = whole_id)]
         id: Uuid,
     },
 }
@@ -74,6 +82,7 @@ pub(super) async fn run(command: TokensCommand, client: &Client, screen: &Screen
     match command {
         TokensCommand::Create(arguments) => create(arguments, client, screen).await,
         TokensCommand::List => list(client, screen).await,
+        TokensCommand::Rotate { id } => rotate(id, client, screen).await,
         TokensCommand::Revoke { id } => revoke(id, client, screen).await,
     }
 }
@@ -83,11 +92,24 @@ async fn create(arguments: CreateArguments, client: &Client, screen: &Screen) ->
     let expires_at = expires.map(|moment| moment.to_string());
     let create = TokenCreate { kind: kind.as_str().to_owned(), name, expires_at };
     let made: TokenMade = client.dispatch(Operation::TokenCreate(create)).await?;
+    show(&made, screen)?;
+    screen.words("This is the only time that the token is shown.");
+    Ok(())
+}
+
+async fn rotate(id: Uuid, client: &Client, screen: &Screen) -> Result<(), Failure> {
+    let id = id.simple().to_string();
+    let made: TokenMade = client.dispatch(Operation::TokenRotate(TokenRotate { id })).await?;
+    show(&made, screen)?;
+    screen.words("This is the only time that the token is shown; the one before works for a minute more.");
+    Ok(())
+}
+
+fn show(made: &TokenMade, screen: &Screen) -> Result<(), Failure> {
     match screen.text_form() {
-        Form::Json => screen.json(&made)?,
+        Form::Json => screen.json(made)?,
         Form::Table => screen.line(&clean_line(&made.secret, usize::MAX))?,
     }
-    screen.words("This is the only time that the token is shown.");
     Ok(())
 }
 

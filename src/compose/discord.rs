@@ -6,6 +6,7 @@ use anyhow::Context;
 use clankie_actors::ports::Clock;
 
 use crate::config::{self, Config, DirectMessages, Environment};
+use crate::files::Files;
 use crate::gateways::discord::{Commands, Direct, Discord, Link, Owners, Policy, Settings, Signals, Threads};
 use crate::owner::http::DiscordView;
 use crate::owner::wire::DiscordBody;
@@ -22,6 +23,12 @@ pub(super) fn discord(
     let Some(bot) = &config.discord else { return Ok(None) };
     let token = bot.token.read(environment).context("the Discord bot's token")?;
     let token = token.context("the Discord bot has no token")?.expose().to_owned();
+    // Each call carries it in a header, which takes no such text.
+    anyhow::ensure!(
+        token.chars().all(|c| c.is_ascii_graphic()),
+        "the Discord bot's token is not one word: something stands beside it where it is read from"
+    );
+    warn_of_deaf_channels(bot);
     let settings = Settings {
         token,
         api_url: bot.api_url.as_ref().map(|url| url.as_str().trim_end_matches('/').to_owned()),
@@ -33,9 +40,21 @@ pub(super) fn discord(
             busy: bot.signals.busy.clone(),
         },
         catch_up_count: bot.catch_up_count.into(),
+        files: Files::of(&config.state_dir),
         catch_up_age: Some(bot.catch_up_age.duration()).filter(|age| !age.is_zero()),
     };
     Ok(Some(Discord::new(settings, Arc::clone(clock))))
+}
+
+/// A channel that is not heard is not heard where talk is free either.
+fn warn_of_deaf_channels(bot: &config::Discord) {
+    let deaf: Vec<&u64> = bot.free_talk.difference(&bot.channels).collect();
+    if !bot.channels.is_empty() && !deaf.is_empty() {
+        tracing::warn!(
+            ?deaf,
+            "discord.free_talk names what is not in discord.channels; only a thread of one of those is heard there"
+        );
+    }
 }
 
 /// The bot as the owner's surface sees it.

@@ -10,6 +10,7 @@ use crate::config::{self, Config, Environment, Model};
 use crate::executors::builtin::Builtin;
 use crate::executors::builtin::settings::{ApiKey, Budgets, Provider, Retries, Settings};
 use crate::executors::demo::Demo;
+use crate::files::Files;
 
 /// The name of the executor without a model.
 pub(super) const DEMO: &str = "demo";
@@ -17,7 +18,8 @@ const BUILTIN: &str = "builtin";
 
 /// Every executor that can be started.
 pub(super) fn executors(config: &Config, environment: &Environment) -> anyhow::Result<Vec<Arc<dyn Executor>>> {
-    let mut executors: Vec<Arc<dyn Executor>> = vec![Arc::new(Demo::new(ExecutorName::parse(DEMO)?))];
+    let demo = Demo::new(ExecutorName::parse(DEMO)?).with_files(Files::of(&config.state_dir));
+    let mut executors: Vec<Arc<dyn Executor>> = vec![Arc::new(demo)];
     if let Some(model) = &config.model {
         let settings = builtin(model, environment)?;
         executors.push(Arc::new(Builtin::new(ExecutorName::parse(BUILTIN)?, settings)?));

@@ -77,8 +77,8 @@ impl ConfigReload for Reload {
         }
         let changed = differences(&in_force, &next);
         // What waits for a restart is named again next time: it is not in force.
-        let Config { grants, lanes, rooms, executors, .. } = next;
-        *in_force = Config { grants, lanes, rooms, executors, ..in_force.clone() };
+        let Config { grants, lanes, rooms, executors, autonomy, .. } = next;
+        *in_force = Config { grants, lanes, rooms, executors, autonomy, ..in_force.clone() };
         Ok(changed)
     }
 }
@@ -89,6 +89,7 @@ fn differences(was: &Config, now: &Config) -> Vec<String> {
         ("lanes", was.lanes != now.lanes),
         ("rooms", was.rooms != now.rooms),
         ("executor", was.executors != now.executors),
+        ("autonomy", was.autonomy != now.autonomy),
     ];
     let at_start = [
         ("state_dir", was.state_dir != now.state_dir),
@@ -97,8 +98,9 @@ fn differences(was: &Config, now: &Config) -> Vec<String> {
         ("limits", was.limits != now.limits),
         ("sessions", was.sessions != now.sessions),
         ("model", was.model != now.model),
+        ("workspace", was.workspace != now.workspace),
         ("discord", was.discord != now.discord),
-        ("autonomy", was.autonomy != now.autonomy),
+        ("notify", was.notify != now.notify),
         ("shutdown", was.shutdown != now.shutdown),
         ("log", was.log != now.log),
     ];

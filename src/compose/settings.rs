@@ -4,10 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clankie_actors::Settings;
 use clankie_domain::admission::Limits;
+use clankie_domain::autonomy::{Autonomy, Category};
 use clankie_domain::grant::{GrantPolicy, Plan};
 use clankie_domain::ids::{ExecutorName, Malformed, RoomId};
+use clankie_domain::time::Timestamp;
 
-use crate::config::Config;
+use crate::config::{self, Config};
+use crate::owner::http::Facts;
 
 /// The reactions that `react` may use: small signals that every chat system has.
 const REACTIONS: [&str; 6] = ["seen", "done", "yes", "no", "thanks", "thinking"];
@@ -32,6 +35,19 @@ pub(super) fn settings(config: &Config) -> Result<Settings, Malformed> {
     })
 }
 
+/// What the owner's surface tells about this service: where it listens, and what people open.
+pub(super) fn facts(config: &Config, (url, open_at): (&str, &str), now: Timestamp) -> Result<Facts, Malformed> {
+    Ok(Facts {
+        version: env!("CARGO_PKG_VERSION"),
+        url: url.to_owned(),
+        open_at: open_at.to_owned(),
+        state_dir: config.state_dir.display().to_string(),
+        started_at: now,
+        routes: routes(config),
+        local_rooms: local_rooms(config)?.into_iter().collect(),
+    })
+}
+
 /// Who may do what.
 pub(super) fn policy(config: &Config) -> Result<GrantPolicy, Malformed> {
     let grants = &config.grants;
@@ -45,7 +61,25 @@ pub(super) fn policy(config: &Config) -> Result<GrantPolicy, Malformed> {
         machine_tools: grants.machine_tools.clone(),
         vouching_lanes: vouching.map(|(name, _)| name.clone()).collect(),
         local_rooms: local_rooms(config)?,
+        autonomy: autonomy(&config.autonomy),
     })
+}
+
+/// Which kinds of step the owner keeps.
+fn autonomy(config: &config::Autonomy) -> Autonomy {
+    let config::Autonomy { commit, push, release, merge, spend, destructive, external_write, plan } = config;
+    let says = [
+        (Category::Commit, commit),
+        (Category::Push, push),
+        (Category::Release, release),
+        (Category::Merge, merge),
+        (Category::Spend, spend),
+        (Category::Destructive, destructive),
+        (Category::ExternalWrite, external_write),
+        (Category::Plan, plan),
+    ];
+    let delegated = says.into_iter().filter(|(_, decision)| **decision == config::Decision::Delegate);
+    Autonomy { delegated: delegated.map(|(category, _)| category).collect(), projects: BTreeMap::new() }
 }
 
 /// Which executor runs each plan.

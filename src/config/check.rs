@@ -9,7 +9,7 @@ use reqwest::Url;
 use super::document::{Document, Executor};
 use super::error::{ConfigError, Origin};
 use super::layers::Layers;
-use super::{Config, Environment, Model, Routes, discord, keys, model};
+use super::{Config, Environment, Model, Routes, discord, keys, model, notify};
 
 /// The executors of this build.
 const BUILTIN: &str = "builtin";
@@ -22,8 +22,8 @@ const SPAN_MOST_MS: u64 = 24 * 60 * 60 * 1_000;
 const OUTPUT_LEAST: u64 = 1_024;
 /// Most repeats of one model request: with back-off that is already minutes.
 const RETRIES_MOST: u16 = 10;
-/// Longest name of a tool, as the protocols that carry tools have it.
-const TOOL_NAME_MAX: usize = 64;
+/// The machine tools of this build. Each works in the workspace.
+pub(super) const MACHINE_TOOLS: [&str; 4] = ["file_list", "file_read", "file_write", "file_delete"];
 
 /// Checks what was laid down, and fills into the document what follows from elsewhere.
 pub(super) fn check(layers: &mut Layers, environment: &Environment) -> Result<(Document, Config), ConfigError> {
@@ -31,11 +31,13 @@ pub(super) fn check(layers: &mut Layers, environment: &Environment) -> Result<(D
     spans_and_sizes(&document, layers)?;
     room_share(&mut document, layers)?;
     grants(&document, layers)?;
+    let workspace = workspace(&document, layers)?;
     let rooms = rooms(&document, layers)?;
     let public_url = address(&document, layers)?;
     let state_dir = state_dir(&document, environment)?;
     let model = model::resolve(&mut document.model, layers, environment)?;
     let discord = discord::resolve(&document.discord, layers)?;
+    let notify = notify::resolve(&document.notify, layers)?;
     let executors = routes(&document.executor, layers, model.as_ref())?;
     document.state_dir = Some(state_dir.clone());
     document.executor = Executor {
@@ -53,8 +55,10 @@ pub(super) fn check(layers: &mut Layers, environment: &Environment) -> Result<(D
         sessions: document.sessions.clone(),
         model,
         discord,
+        notify,
         rooms,
         grants: document.grants.clone(),
+        workspace,
         lanes: document.lanes.clone(),
         autonomy: document.autonomy.clone(),
         shutdown: document.shutdown.clone(),
@@ -77,6 +81,7 @@ fn spans_and_sizes(document: &Document, layers: &Layers) -> Result<(), ConfigErr
         ("sessions.stop_grace", sessions.stop_grace, 0, "at most 24h"),
         ("shutdown.grace", document.shutdown.grace, 0, "at most 24h"),
         ("discord.catch_up_age", document.discord.catch_up_age, 0, "at most 24h"),
+        ("notify.delay", document.notify.delay, 0, "at most 24h"),
     ];
     for (key, span, least, expects) in spans {
         if span.as_millis() < least || span.as_millis() > SPAN_MOST_MS {
@@ -123,7 +128,7 @@ fn grants(document: &Document, layers: &Layers) -> Result<(), ConfigError> {
     if let Some(wrong) = grants.machine_rooms.iter().find(|room| !has_gateway(room.as_str())) {
         return Err(value("grants.machine_rooms", wrong.as_str(), layers));
     }
-    if let Some(wrong) = grants.machine_tools.iter().find(|tool| !is_tool(tool)) {
+    if let Some(wrong) = grants.machine_tools.iter().find(|tool| !MACHINE_TOOLS.contains(&tool.as_str())) {
         return Err(value("grants.machine_tools", wrong, layers));
     }
     Ok(())
@@ -147,9 +152,17 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
-fn is_tool(name: &str) -> bool {
-    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    !name.is_empty() && name.len() <= TOOL_NAME_MAX && name.chars().all(legal) && !name.starts_with("room_task_")
+/// Whether the directory may be one is found out when the service starts: here nothing is opened.
+fn workspace(document: &Document, layers: &Layers) -> Result<Option<PathBuf>, ConfigError> {
+    let dir = &document.workspace.dir;
+    if dir.as_os_str().is_empty() {
+        let at = layers.origin("grants.machine_tools");
+        return match document.grants.machine_tools.first() {
+            Some(tool) => Err(ConfigError::NeedsWorkspace { tool: tool.clone(), at }),
+            None => Ok(None),
+        };
+    }
+    if dir.is_absolute() { Ok(Some(dir.clone())) } else { Err(value("workspace.dir", dir, layers)) }
 }
 
 fn rooms(document: &Document, layers: &Layers) -> Result<BTreeSet<String>, ConfigError> {

@@ -1,6 +1,7 @@
 //! `[discord]`: the bot, whom it hears and how it shows what it does. Ids are numbers; names never count.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use reqwest::Url;
@@ -139,7 +140,7 @@ pub(super) fn resolve(keys: &DiscordKeys, layers: &Layers) -> Result<Option<Disc
     if keys.catch_up_count > CATCH_UP_MOST {
         return Err(value("discord.catch_up_count", keys.catch_up_count, layers));
     }
-    let Some(token) = token(keys, layers)? else { return Ok(None) };
+    let Some(token) = token(keys, layers)? else { return no_bot(keys, layers) };
     Ok(Some(Discord {
         token,
         api_url,
@@ -155,8 +156,29 @@ pub(super) fn resolve(keys: &DiscordKeys, layers: &Layers) -> Result<Option<Disc
     }))
 }
 
+/// Who says where it is to be heard wants a bot.
+fn no_bot(keys: &DiscordKeys, layers: &Layers) -> Result<Option<Discord>, ConfigError> {
+    let places = [
+        ("discord.guilds", &keys.guilds),
+        ("discord.channels", &keys.channels),
+        ("discord.free_talk", &keys.free_talk),
+    ];
+    match places.into_iter().find(|(_, named)| !named.is_empty()) {
+        Some((key, _)) => Err(ConfigError::NoToken { key, at: layers.origin(key) }),
+        None => Ok(None),
+    }
+}
+
 fn base(text: &str) -> Option<Url> {
-    web_address(text).filter(|url| url.path() == "/" && url.query().is_none() && url.fragment().is_none())
+    let bare = |url: &Url| url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    web_address(text).filter(|url| bare(url) && (url.scheme() == "https" || is_this_machine(url)))
+}
+
+/// The token goes there with every call: in clear text it stays on this machine.
+fn is_this_machine(url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn signals(keys: &DiscordKeys, layers: &Layers) -> Result<Signals, ConfigError> {

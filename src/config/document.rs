@@ -12,6 +12,7 @@ use clankie_domain::{admission, session, stall};
 use serde::{Deserialize, Serialize};
 
 use super::discord::DiscordKeys;
+use super::notify::NotifyKeys;
 use super::span::Span;
 
 /// The port that nothing else on a developer's machine is known to use.
@@ -41,8 +42,10 @@ pub(super) struct Document {
     pub(super) sessions: Sessions,
     pub(super) model: ModelKeys,
     pub(super) discord: DiscordKeys,
+    pub(super) notify: NotifyKeys,
     pub(super) rooms: Rooms,
     pub(super) grants: Grants,
+    pub(super) workspace: Workspace,
     pub(super) lanes: BTreeMap<LaneName, Lane>,
     pub(super) autonomy: Autonomy,
     pub(super) shutdown: Shutdown,
@@ -60,8 +63,10 @@ impl Default for Document {
             sessions: Sessions::default(),
             model: ModelKeys::default(),
             discord: DiscordKeys::default(),
+            notify: NotifyKeys::default(),
             rooms: Rooms::default(),
             grants: Grants::default(),
+            workspace: Workspace::default(),
             lanes: BTreeMap::new(),
             autonomy: Autonomy::default(),
             shutdown: Shutdown::default(),
@@ -216,6 +221,14 @@ pub struct Grants {
     pub machine_tools: BTreeSet<String>,
 }
 
+/// `[workspace]`: where machine tools read and write files.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Workspace {
+    /// The directory; an empty path is none.
+    pub(super) dir: PathBuf,
+}
+
 /// `[lanes.NAME]`: what is known about one ingress lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -224,7 +237,7 @@ pub struct Lane {
     pub vouches_owner: bool,
 }
 
-/// `[autonomy]`: which kinds of decision the owner keeps. Parsed now, used by the mailbox.
+/// `[autonomy]`: which kinds of decision the owner keeps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Autonomy {

@@ -117,6 +117,16 @@ pub enum ConfigError {
         /// Where it was written.
         at: Origin,
     },
+    /// A secret of a notification sink written down in the clear.
+    #[error(
+        "{at}: a secret does not belong into the configuration; name a variable with {key}_env or a file of mode 0600 with {key}_file"
+    )]
+    LiteralSinkSecret {
+        /// The key as it was written.
+        key: String,
+        /// Where it was written.
+        at: Origin,
+    },
     /// A per-lane key in the environment, where names lose their case.
     #[error("{variable}: lanes are set in a file, under [lanes.NAME]: a variable's name cannot say which lane")]
     LaneByEnvironment {
@@ -163,6 +173,14 @@ pub enum ConfigError {
         /// Where it was written.
         at: Origin,
     },
+    /// A tool for files, and nowhere to keep them.
+    #[error("{at}: grants.machine_tools lists {tool}, which needs a workspace; set workspace.dir to a directory")]
+    NeedsWorkspace {
+        /// The tool.
+        tool: String,
+        /// Where it was written.
+        at: Origin,
+    },
     /// A model of which something is missing.
     #[error("{at}: a model is begun here and {missing} is not set; set it as well")]
     IncompleteModel {
@@ -181,6 +199,34 @@ pub enum ConfigError {
     #[error("{at}: discord.token_env and discord.token_file are both set; keep one of them")]
     TwoTokens {
         /// Where the file was named.
+        at: Origin,
+    },
+    /// Places for a bot without a token.
+    #[error(
+        "{at}: {key} is set and the bot has no token; name a variable with discord.token_env or a file of mode 0600 with discord.token_file"
+    )]
+    NoToken {
+        /// What is set.
+        key: &'static str,
+        /// Where it was set.
+        at: Origin,
+    },
+    /// Two places for one secret of a notification sink.
+    #[error("{at}: {variable} and {file} are both set; keep one of them")]
+    TwoSinkSecrets {
+        /// The key that names a variable.
+        variable: &'static str,
+        /// The key that names a file.
+        file: &'static str,
+        /// Where the file was named.
+        at: Origin,
+    },
+    /// A webhook whose receiver could not tell who posts.
+    #[error(
+        "{at}: notify.webhook.url is set without a secret to sign with; name a variable with notify.webhook.secret_env or a file of mode 0600 with notify.webhook.secret_file"
+    )]
+    UnsignedWebhook {
+        /// Where the address was written.
         at: Origin,
     },
     /// One room twice.

@@ -38,10 +38,11 @@ const SPAN: &str = "whole seconds, or a text such as \"300s\", \"5m\", \"2h\" or
 const NUMBERS: &str = "a list of Discord's own numbers, such as \"81384788765712384\"; names never count";
 const EMOJI: &str = "one emoji, such as \"✅\"";
 const DECISION: &str = "\"ask\" or \"delegate\"";
+const TOOLS: &str = "a list of these: \"file_list\", \"file_read\", \"file_write\", \"file_delete\"";
 const ACTORS: &str = "a list of ids such as \"local:ann\", \"ingress:LANE:ID\" or \"discord:user:NUMBER\"";
 
 /// Every key, in the order in which the example file has them.
-pub(super) const KEYS: [Key; 56] = [
+pub(super) const KEYS: [Key; 67] = [
     key("state_dir", Kind::Text, "a path"),
     key("listen", Kind::Text, "an address with a port, such as \"127.0.0.1:4310\""),
     key("public_url", Kind::Text, "an http or https address of this service, without path or credentials"),
@@ -67,7 +68,11 @@ pub(super) const KEYS: [Key; 56] = [
     key("model.retries", Kind::Number, "a whole number from 0 to 10"),
     key("discord.token_env", Kind::Text, "the name of a variable of the environment"),
     key("discord.token_file", Kind::Text, "a path"),
-    key("discord.api_url", Kind::Text, "an http or https address, without path or credentials"),
+    key(
+        "discord.api_url",
+        Kind::Text,
+        "an https address, or an http one of this machine itself, without path or credentials",
+    ),
     key("discord.guilds", Kind::List, NUMBERS),
     key("discord.channels", Kind::List, NUMBERS),
     key("discord.dms", Kind::Text, "\"owners\", \"nobody\" or \"everyone\""),
@@ -80,12 +85,23 @@ pub(super) const KEYS: [Key; 56] = [
     key("discord.reaction_busy", Kind::Text, EMOJI),
     key("discord.catch_up_count", Kind::Number, "a whole number from 0 to 100"),
     key("discord.catch_up_age", Kind::Number, SPAN),
+    key("notify.delay", Kind::Number, SPAN),
+    key("notify.updates", Kind::Switch, "true or false"),
+    key("notify.discord", Kind::Switch, "true or false"),
+    key("notify.ntfy.url", Kind::Text, "an http or https address, without credentials"),
+    key("notify.ntfy.topic", Kind::Text, "1–64 letters, digits or -_"),
+    key("notify.ntfy.token_env", Kind::Text, "the name of a variable of the environment"),
+    key("notify.ntfy.token_file", Kind::Text, "a path"),
+    key("notify.webhook.url", Kind::Text, "an http or https address, without credentials"),
+    key("notify.webhook.secret_env", Kind::Text, "the name of a variable of the environment"),
+    key("notify.webhook.secret_file", Kind::Text, "a path"),
     key("rooms.local", Kind::Rooms, "tables with one name each: 1–128 letters, digits or -_.:/"),
     key("grants.owners", Kind::List, ACTORS),
     key("grants.machine_actors", Kind::List, ACTORS),
     key("grants.machine_guilds", Kind::List, "a list of guild numbers, such as \"81384788765712384\""),
     key("grants.machine_rooms", Kind::List, "a list of room ids such as \"local:lab\" or \"ingress:LANE:ROOM\""),
-    key("grants.machine_tools", Kind::List, "a list of tool names: a–z, 0–9 and _, not beginning with room_task_"),
+    key("grants.machine_tools", Kind::List, TOOLS),
+    key("workspace.dir", Kind::Text, "an absolute path, or \"\" for no workspace"),
     key("lanes.*.vouches_owner", Kind::Switch, "true or false, under a lane's name"),
     key("autonomy.commit", Kind::Text, DECISION),
     key("autonomy.push", Kind::Text, DECISION),

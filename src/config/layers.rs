@@ -156,6 +156,7 @@ fn variable_key(variable: &str) -> Result<&'static Key, ConfigError> {
         Some(key) => Ok(key),
         None if dotted == "discord.token" => Err(ConfigError::LiteralToken { at: at() }),
         None if dotted == "model.api_key" => Err(ConfigError::LiteralSecret { at: at() }),
+        None if is_sink_secret(&dotted) => Err(ConfigError::LiteralSinkSecret { key: dotted, at: at() }),
         None if dotted.starts_with("lanes.") => Err(ConfigError::LaneByEnvironment { variable: variable.to_owned() }),
         None => Err(ConfigError::UnknownVariable { variable: variable.to_owned(), nearest: keys::nearest(&dotted) }),
     }
@@ -166,8 +167,14 @@ fn refuse(path: &[String], at: Origin) -> ConfigError {
     match path.first().map(String::as_str) {
         Some("discord") if dotted == "discord.token" => ConfigError::LiteralToken { at },
         Some("model") if dotted == "model.api_key" => ConfigError::LiteralSecret { at },
+        Some("notify") if is_sink_secret(&dotted) => ConfigError::LiteralSinkSecret { key: dotted, at },
         Some(_) | None => ConfigError::UnknownKey { nearest: keys::nearest(&dotted), key: dotted, at },
     }
+}
+
+/// A secret of a sink, written where only the name of its place belongs.
+fn is_sink_secret(dotted: &str) -> bool {
+    matches!(dotted, "notify.ntfy.token" | "notify.webhook.secret")
 }
 
 fn insert(table: &mut Table, path: &[String], value: Value) -> bool {

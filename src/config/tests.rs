@@ -150,7 +150,15 @@ fn rooms_grants_and_lanes_that_do_not_fit_are_refused() {
         ),
         (
             "[grants]\nmachine_tools = [\"room_task_call\"]",
-            "./c.toml:2: grants.machine_tools is \"room_task_call\" and must be a list of tool names: a–z, 0–9 and _, not beginning with room_task_",
+            "./c.toml:2: grants.machine_tools is \"room_task_call\" and must be a list of these: \"file_list\", \"file_read\", \"file_write\", \"file_delete\"",
+        ),
+        (
+            "[grants]\nmachine_tools = [\"file_read\"]",
+            "./c.toml:2: grants.machine_tools lists file_read, which needs a workspace; set workspace.dir to a directory",
+        ),
+        (
+            "[workspace]\ndir = \"here\"",
+            "./c.toml:2: workspace.dir is \"here\" and must be an absolute path, or \"\" for no workspace",
         ),
         (
             "[lanes.\"a:b\"]\nvouches_owner = true",
@@ -187,6 +195,14 @@ fn decisions_logs_and_discord_keys_that_do_not_fit_are_refused() {
             "./c.toml:3: discord.token_env and discord.token_file are both set; keep one of them",
         ),
         (
+            "[discord]\nguilds = [\"1\"]",
+            "./c.toml:2: discord.guilds is set and the bot has no token; name a variable with discord.token_env or a file of mode 0600 with discord.token_file",
+        ),
+        (
+            "[discord]\napi_url = \"http://proxy.example\"",
+            "./c.toml:2: discord.api_url is \"http://proxy.example\" and must be an https address, or an http one of this machine itself, without path or credentials",
+        ),
+        (
             "[discord]\ncatch_up_count = 101",
             "./c.toml:2: discord.catch_up_count is 101 and must be a whole number from 0 to 100",
         ),
@@ -194,6 +210,51 @@ fn decisions_logs_and_discord_keys_that_do_not_fit_are_refused() {
     for (text, refusal) in table {
         check(text, &[], refusal);
     }
+}
+
+#[test]
+fn notifications_that_can_not_be_sent_as_written_are_refused() {
+    let web = "an http or https address, without credentials";
+    let table = [
+        ("[notify]\ndelay = \"2 days\"", format!("notify.delay is \"2 days\" and must be {}", spans())),
+        ("[notify]\ndelay = \"48h\"", "notify.delay is 48h and must be at most 24h".to_owned()),
+        ("[notify.ntfy]\nurl = \"ftp://a\"", format!("notify.ntfy.url is \"ftp://a\" and must be {web}")),
+        ("[notify.ntfy]\ntopic = \"a b\"", "notify.ntfy.topic is \"a b\" and must be 1–64 letters, digits or -_".into()),
+        (
+            "[notify.webhook]\nurl = \"https://u:p@a/\"\nsecret_env = \"S\"",
+            format!("notify.webhook.url is \"(an address with credentials)\" and must be {web}"),
+        ),
+        (
+            "[notify.webhook]\nurl = \"https://a/\"",
+            "notify.webhook.url is set without a secret to sign with; name a variable with notify.webhook.secret_env or a file of mode 0600 with notify.webhook.secret_file".into(),
+        ),
+    ];
+    for (text, refusal) in table {
+        check(text, &[], &format!("./c.toml:2: {refusal}"));
+    }
+    let both = "[notify.webhook]\nsecret_env = \"A\"\nsecret_file = \"b\"";
+    let refusal = "./c.toml:3: notify.webhook.secret_env and notify.webhook.secret_file are both set; keep one of them";
+    check(both, &[], refusal);
+}
+
+fn spans() -> &'static str {
+    "whole seconds, or a text such as \"300s\", \"5m\", \"2h\" or \"500ms\""
+}
+
+#[test]
+fn b106_a_secret_of_a_sink_is_named_and_neither_written_nor_repeated() {
+    let wrong = ["ntfy]\ntoken", "ntfy]\ntoken_env", "webhook]\nsecret", "webhook]\nsecret_env"];
+    for key in wrong {
+        let refusal = loaded(&format!("[notify.{key} = \"whsec_canary\""), &[]).map(|_| ()).unwrap_err();
+        assert!(refusal.starts_with("./c.toml:2: ") && !refusal.contains("canary"), "{refusal}");
+    }
+    let refusal = loaded("", &[("CLANKIE_NOTIFY__WEBHOOK__SECRET", "canary")]).map(|_| ()).unwrap_err();
+    let wanted = "name a variable with notify.webhook.secret_env";
+    assert!(refusal.contains(wanted) && !refusal.contains("canary"), "{refusal}");
+    let written = "[notify.ntfy]\ntopic = \"canary\"\n[notify.webhook]\nurl = \"https://a/canary\"\nsecret_env = \"S\"";
+    let notify = loaded(written, &[]).unwrap().config.notify;
+    assert!(notify.ntfy.is_some() && notify.webhook.is_some());
+    assert!(!format!("{notify:?}").contains("canary"), "{notify:?}");
 }
 
 #[test]
@@ -398,7 +459,7 @@ fn every_key_behind_a_hash_is_a_key_with_a_sentence_before_it() {
             assert!(before.starts_with("# ") && before.ends_with('.'), "no sentence before {written}");
         }
         // One of the two places for a key is enough, and the first.
-        if !written.starts_with("api_key_file") && !written.starts_with("token_file") {
+        if !["api_key_file", "token_file", "secret_file"].iter().any(|second| written.starts_with(second)) {
             shown.push_str(written);
         }
         shown.push('\n');
@@ -407,6 +468,9 @@ fn every_key_behind_a_hash_is_a_key_with_a_sentence_before_it() {
     let config = loaded(&shown, &[]).unwrap().config;
     assert_eq!(config.model.map(|model| model.key), Some(KeySource::Variable("OPENAI_API_KEY".into())));
     assert_eq!(config.discord.map(|bot| bot.token), Some(KeySource::Variable("DISCORD_TOKEN".into())));
+    let variable = |name: &str| Some(KeySource::Variable(name.into()));
+    assert_eq!(config.notify.ntfy.and_then(|ntfy| ntfy.token), variable("NTFY_TOKEN"));
+    assert_eq!(config.notify.webhook.map(|webhook| webhook.secret), variable("WEBHOOK_SECRET"));
 }
 
 fn is_assignment(line: &str) -> bool {

@@ -13,6 +13,7 @@ use clankie_domain::ids::ExecutorName;
 use clankie_domain::steering::SteerSupport;
 
 use super::in_process;
+use crate::files::Files;
 
 /// How often it reads steers while it waits: a person's burst comes slower than this.
 pub const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -21,12 +22,19 @@ pub const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub struct Demo {
     name: ExecutorName,
+    files: Option<Files>,
 }
 
 impl Demo {
     /// The demo agent under the name that it is configured by.
     pub fn new(name: ExecutorName) -> Self {
-        Self { name }
+        Self { name, files: None }
+    }
+
+    /// The same, with a place for the files that `!file` makes.
+    #[must_use]
+    pub fn with_files(self, files: Files) -> Self {
+        Self { files: Some(files), ..self }
     }
 }
 
@@ -40,6 +48,9 @@ impl Executor for Demo {
     }
 
     fn start(&self, spec: SessionSpec, events: EventSink) -> SessionHandle {
-        in_process(events, move |inbox| agent::Agent::new(spec, inbox).run())
+        in_process(events, {
+            let files = self.files.clone();
+            move |inbox| agent::Agent::new(spec, inbox, files).run()
+        })
     }
 }

@@ -36,11 +36,26 @@ pub(super) struct Inbox {
     waiting: VecDeque<Joiner>,
     taken: Vec<Joiner>,
     unwanted: BTreeSet<HandoffId>,
+    given: Given,
+}
+
+/// Whether it was said that the agent has been given its request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Given {
+    Untold,
+    Told,
 }
 
 impl Inbox {
     pub(super) fn new(commands: mpsc::Receiver<Command>, events: EventSink) -> Self {
-        Self { commands, events, waiting: VecDeque::new(), taken: Vec::new(), unwanted: BTreeSet::new() }
+        Self {
+            commands,
+            events,
+            waiting: VecDeque::new(),
+            taken: Vec::new(),
+            unwanted: BTreeSet::new(),
+            given: Given::Untold,
+        }
     }
 
     /// Reports an event of the session.
@@ -85,6 +100,14 @@ impl Inbox {
                 command => self.obey(command).await?,
             }
         }
+    }
+
+    /// Says that the agent has been given the request.
+    pub(super) async fn took(&mut self) -> Result<(), Stop> {
+        if std::mem::replace(&mut self.given, Given::Told) == Given::Untold {
+            self.say(SessionEvent::Took).await?;
+        }
+        Ok(())
     }
 
     /// Says nothing and reads nothing until it is told to stop.

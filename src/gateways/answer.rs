@@ -56,7 +56,9 @@ fn meaning(answer: Answer) -> Meaning {
         }
         Answer::ShuttingDown => Meaning::Problem(Problem::shutting_down()),
         // Answers to a posting; no lane asks for one.
-        Answer::NotFound | Answer::Posted(_) | Answer::NoSuchStep => Meaning::Problem(Problem::new(Reason::NotFound)),
+        Answer::NotFound | Answer::Posted(_) | Answer::NoSuchStep | Answer::Outdated => {
+            Meaning::Problem(Problem::new(Reason::NotFound))
+        }
         Answer::Forgotten => Meaning::Empty,
     }
 }

@@ -15,13 +15,21 @@ use clankie_actors::ports::{Clock, PostingLog, RoomDelivery};
 use clankie_domain::handoff::HandoffRecord;
 use clankie_domain::message::RoomMessage;
 
+mod answers;
 mod catch_up;
+mod checkup;
 mod commands;
 mod connection;
+pub mod direct;
+mod gateway;
 mod identifies;
 mod identity;
+mod incoming;
+mod lane;
 mod lanes;
 mod limits;
+mod marks;
+mod owed;
 mod places;
 mod posting;
 mod rest;
@@ -29,10 +37,13 @@ mod signals;
 pub mod split;
 mod status;
 mod translate;
+mod waiting;
 
+pub use checkup::{Look, Seen};
 pub use identity::{Direct, Owners, Policy, Threads};
 pub use status::{Commands, DiscordStatus, Link};
 
+use crate::files::Files;
 use rest::Rest;
 use signals::Followed;
 use status::Board;
@@ -52,6 +63,8 @@ pub struct Settings {
     pub catch_up_count: usize,
     /// Age beyond which a missed message is not answered; `None` is no such bound.
     pub catch_up_age: Option<Duration>,
+    /// Where files of replies are kept.
+    pub files: Files,
 }
 
 /// The reaction of each signal.
@@ -110,6 +123,11 @@ impl Discord {
     /// How it stands.
     pub fn status(&self) -> DiscordStatus {
         self.0.board.now()
+    }
+
+    /// Looks from outside whether it can do what it is for. It changes nothing, and need not be connected.
+    pub async fn look(&self) -> Vec<Look> {
+        checkup::look(&self.0.settings).await
     }
 
     /// Connects, and stays connected, until it is dropped.

@@ -5,38 +5,35 @@
 
 use std::time::Duration;
 
+use axum::Json as Answered;
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::Response;
-use axum::routing::{get, post};
-use axum::{Json as Answered, Router};
 use clankie_domain::admission::room::{Canceller, Which};
 use clankie_domain::grant::Gateway;
 use clankie_domain::ids::{ActorId, DeliveryId, RoomId};
-use clankie_domain::principal::{Token, TokenKind};
+use clankie_domain::principal::Token;
+use clankie_domain::scope::Need;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::answer::{Asked, Call};
 use super::messages::{Reader, Whose};
 use crate::http::bearer::{Access, Caller};
 use crate::http::json::Json;
 use crate::http::path::Path;
-use crate::http::problem::{Problem, Reason};
+use crate::http::problem::Problem;
 use crate::http::query::{After, Query};
 use crate::http::wait::Patience;
-use crate::http::wire::{CancelBody, EditBody, RoomMessages, TurnBody};
+use crate::http::wire::{CancelBody, EditBody, ProblemBody, RoomMessages, TurnAnswer, TurnBody};
 use crate::http::{metrics, wait};
 
 mod turn;
 
 /// The routes of the ingress.
-pub fn router(access: Access) -> Router {
-    Router::new()
-        .route("/ingress/v1/turns", post(submit))
-        .route("/ingress/v1/turns/{room}/{delivery_id}", get(inspect).put(edit).delete(cancel))
-        .route("/ingress/v1/rooms/{room}/messages", get(messages))
-        .method_not_allowed_fallback(async || Problem::new(Reason::MethodNotAllowed))
-        .with_state(access)
+pub fn routes() -> OpenApiRouter<Access> {
+    OpenApiRouter::new().routes(routes!(submit)).routes(routes!(inspect, edit, cancel)).routes(routes!(messages))
 }
 
 /// A lane that calls.
@@ -51,7 +48,7 @@ impl FromRequestParts<Access> for Lane {
 
     async fn from_request_parts(parts: &mut Parts, access: &Access) -> Result<Self, Problem> {
         let caller = Caller::from_request_parts(parts, access).await?;
-        caller.only(&[TokenKind::LaneText, TokenKind::LaneVoice])?;
+        caller.need(Need::Ingress)?;
         Ok(Self { access: access.clone(), caller })
     }
 }
@@ -70,6 +67,16 @@ impl Lane {
     }
 }
 
+/// Hands a delivery in; a repeat gets the saved result.
+#[utoipa::path(
+    post,
+    path = "/ingress/v1/turns",
+    operation_id = "turn_submit",
+    params(("wait" = Option<u64>, Query, description = "How many seconds to wait for the end", maximum = 60), ("prefer" = Option<String>, Header, description = "`wait=N`, as the query")),
+    request_body = TurnBody,
+    responses((status = 200, body = TurnAnswer, description = "It is over"), (status = 202, body = TurnAnswer, description = "It goes on"), (status = 409, body = ProblemBody, content_type = "application/problem+json", description = "The delivery id was used for another request")),
+    security(("bearer" = []))
+)]
 async fn submit(lane: Lane, Patience(wait): Patience, Json(body): Json<TurnBody>) -> Result<Response, Problem> {
     let request = turn::request(lane.token(), body)?;
     let names = (request.room.clone(), request.delivery.clone());
@@ -78,6 +85,15 @@ async fn submit(lane: Lane, Patience(wait): Patience, Json(body): Json<TurnBody>
     lane.call(&names, wait).respond(Asked::Admit, answer).await
 }
 
+/// What became of a delivery.
+#[utoipa::path(
+    get,
+    path = "/ingress/v1/turns/{room}/{delivery_id}",
+    operation_id = "turn_get",
+    params(("room" = String, Path, description = "The lane's short name of the room", max_length = 128, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$"), ("delivery_id" = String, Path, description = "The delivery", min_length = 1, max_length = 512, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"), ("wait" = Option<u64>, Query, description = "How many seconds to wait for the end", maximum = 60), ("prefer" = Option<String>, Header, description = "`wait=N`, as the query")),
+    responses((status = 200, body = TurnAnswer, description = "It is over"), (status = 202, body = TurnAnswer, description = "It goes on"), (status = 409, body = ProblemBody, content_type = "application/problem+json", description = "The delivery id was used for another request")),
+    security(("bearer" = []))
+)]
 async fn inspect(
     lane: Lane,
     Path(path): Path<(String, String)>,
@@ -87,6 +103,16 @@ async fn inspect(
     lane.call(&names, wait).inspect().await
 }
 
+/// Replaces the words before the start, joins them later.
+#[utoipa::path(
+    put,
+    path = "/ingress/v1/turns/{room}/{delivery_id}",
+    operation_id = "turn_edit",
+    params(("room" = String, Path, description = "The lane's short name of the room", max_length = 128, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$"), ("delivery_id" = String, Path, description = "The delivery", min_length = 1, max_length = 512, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"), ("wait" = Option<u64>, Query, description = "How many seconds to wait for the end", maximum = 60), ("prefer" = Option<String>, Header, description = "`wait=N`, as the query")),
+    request_body = EditBody,
+    responses((status = 200, body = TurnAnswer, description = "It is over"), (status = 202, body = TurnAnswer, description = "It goes on"), (status = 409, body = ProblemBody, content_type = "application/problem+json", description = "The delivery id was used for another request")),
+    security(("bearer" = []))
+)]
 async fn edit(
     lane: Lane,
     Path(path): Path<(String, String)>,
@@ -100,6 +126,16 @@ async fn edit(
     lane.call(&names, wait).respond(Asked::Admit, answer).await
 }
 
+/// Cancels what the speaker asked for.
+#[utoipa::path(
+    delete,
+    path = "/ingress/v1/turns/{room}/{delivery_id}",
+    operation_id = "turn_cancel",
+    params(("room" = String, Path, description = "The lane's short name of the room", max_length = 128, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$"), ("delivery_id" = String, Path, description = "The delivery", min_length = 1, max_length = 512, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"), ("wait" = Option<u64>, Query, description = "How many seconds to wait for the end", maximum = 60), ("prefer" = Option<String>, Header, description = "`wait=N`, as the query")),
+    request_body = CancelBody,
+    responses((status = 200, body = TurnAnswer, description = "It is over"), (status = 202, body = TurnAnswer, description = "It goes on"), (status = 409, body = ProblemBody, content_type = "application/problem+json", description = "The delivery id was used for another request")),
+    security(("bearer" = []))
+)]
 async fn cancel(
     lane: Lane,
     Path(path): Path<(String, String)>,
@@ -112,6 +148,15 @@ async fn cancel(
     lane.call(&names, wait).respond(Asked::Cancel, answer).await
 }
 
+/// What the agent said in a room.
+#[utoipa::path(
+    get,
+    path = "/ingress/v1/rooms/{room}/messages",
+    operation_id = "room_replies",
+    params(("room" = String, Path, description = "The lane's short name of the room", max_length = 128, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$"), After),
+    responses((status = 200, body = RoomMessages, description = "What the agent said, oldest first")),
+    security(("bearer" = []))
+)]
 async fn messages(
     lane: Lane,
     Path(room): Path<String>,

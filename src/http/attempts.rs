@@ -31,6 +31,16 @@ pub enum From {
     Peer(Option<IpAddr>),
 }
 
+impl From {
+    /// What it is counted under; nothing for a program on this machine.
+    pub(super) fn key(self) -> Option<Key> {
+        match self {
+            Self::Loopback => None,
+            Self::Peer(address) => Some(Key::of(address)),
+        }
+    }
+}
+
 /// What a wrong credential gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -45,7 +55,7 @@ pub enum Verdict {
 
 /// One IPv4 address or one IPv6 network of 64 bits: what one person can have many of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+pub(super) enum Key {
     Unknown,
     V4(Ipv4Addr),
     V6([u16; 4]),
@@ -73,8 +83,8 @@ impl Attempts {
 
     /// Counts one more wrong credential.
     pub fn wrong(&self, from: From) -> Verdict {
-        let From::Peer(address) = from else { return Verdict::Wrong };
-        let (key, now) = (Key::of(address), self.clock.now());
+        let Some(key) = from.key() else { return Verdict::Wrong };
+        let now = self.clock.now();
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         make_room(&mut tries, key, now);
         let entry = tries.entry(key).or_insert(Tries { since: now, wrong: 0, locked_until: None });

@@ -4,25 +4,27 @@
 //! time. Cookies are never read. A refusal says nothing about which part was wrong.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRef, FromRequestParts};
+use axum::extract::{FromRef, FromRequestParts};
 use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, HeaderValue, ORIGIN};
+use axum::http::header::{AUTHORIZATION, HeaderValue};
 use axum::http::request::Parts;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clankie_actors::Clankie;
 use clankie_domain::ids::TokenId;
 use clankie_domain::principal::{Token, TokenKind};
+use clankie_domain::scope::Need;
 use dashmap::DashMap;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use super::attempts::{Attempts, From, Verdict};
+use super::attempts::{Attempts, Verdict};
 use super::drain::Draining;
+use super::peer::Peer;
 use super::problem::{Problem, Reason};
+use super::streams::{StreamPlace, Streams};
 
 /// Requests of one credential at once, waiting ones included: a quarter of all connections, so that
 /// no lane can keep the owner out.
@@ -77,26 +79,76 @@ pub struct Credential {
 impl Credential {
     /// Reads `clk_<kind>_<id>_<secret>`; `None` when it is none, without saying why.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(4, '_');
-        let (prefix, tag, id) = (parts.next()?, parts.next()?, parts.next()?);
-        let secret = Secret::parse(parts.next()?)?;
+        let (tag, id, secret) = split(text)?;
         let kind = TokenKind::ALL.into_iter().find(|kind| kind.tag() == tag)?;
-        let hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
-        if prefix != "clk" || id.len() != ID_CHARS || !id.bytes().all(hex) {
-            return None;
-        }
-        Some(Self { kind, id: TokenId(Uuid::try_parse(id).ok()?), secret })
+        Some(Self { kind, id, secret })
     }
 
     /// The token as text, to be shown once.
     pub fn expose(&self) -> String {
-        format!("clk_{}_{}_{}", self.kind.tag(), self.id.0.simple(), self.secret.expose())
+        join(self.kind.tag(), self.id, &self.secret)
     }
 
     fn from_header(value: &HeaderValue) -> Option<Self> {
-        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| Self::parse(token))?
+        Self::parse(bearer(value)?)
     }
+}
+
+/// What a device polls with while it waits. It is no token: no other route takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollToken {
+    /// The device, and its token's id once it is approved.
+    pub id: TokenId,
+    /// Its secret, and its token's once it is approved.
+    pub secret: Secret,
+}
+
+impl PollToken {
+    /// The word in the place of a kind.
+    const TAG: &str = "pair";
+
+    /// The one poll token of a request's headers.
+    pub fn of(headers: &HeaderMap) -> Option<Self> {
+        let (tag, id, secret) = split(bearer(only(headers)?)?)?;
+        (tag == Self::TAG).then_some(Self { id, secret })
+    }
+
+    /// The poll token as text.
+    pub fn expose(&self) -> String {
+        join(Self::TAG, self.id, &self.secret)
+    }
+
+    /// The device's token, once it is approved.
+    pub fn approved(self) -> Credential {
+        Credential { kind: TokenKind::Device, id: self.id, secret: self.secret }
+    }
+}
+
+fn split(text: &str) -> Option<(&str, TokenId, Secret)> {
+    let mut parts = text.splitn(4, '_');
+    let (prefix, tag, id) = (parts.next()?, parts.next()?, parts.next()?);
+    let secret = Secret::parse(parts.next()?)?;
+    let hex = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
+    if prefix != "clk" || id.len() != ID_CHARS || !id.bytes().all(hex) {
+        return None;
+    }
+    Some((tag, TokenId(Uuid::try_parse(id).ok()?), secret))
+}
+
+fn join(tag: &str, id: TokenId, secret: &Secret) -> String {
+    format!("clk_{tag}_{}_{}", id.0.simple(), secret.expose())
+}
+
+fn bearer(value: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
+/// The one `Authorization` header of a request; two are none.
+fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let first = values.next()?;
+    values.next().is_none().then_some(first)
 }
 
 /// The way in that every surface shares: the actors, and how often an address guessed.
@@ -105,13 +157,14 @@ pub struct Access {
     clankie: Clankie,
     attempts: Arc<Attempts>,
     in_flight: Arc<DashMap<TokenId, Arc<Semaphore>>>,
+    streams: Streams,
     closed: Draining,
 }
 
 impl Access {
     /// One for the whole service: guesses at one surface count at all.
     pub fn new(clankie: Clankie, attempts: Arc<Attempts>) -> Self {
-        Self { clankie, attempts, in_flight: Arc::default(), closed: Draining::default() }
+        Self { clankie, attempts, in_flight: Arc::default(), streams: Streams::default(), closed: Draining::default() }
     }
 
     /// The actors.
@@ -142,9 +195,24 @@ impl Access {
             Some(credential) => self.standing(&credential)?.map(|token| (token, credential)),
             None => None,
         };
-        let (token, credential) = standing.ok_or_else(|| refusal(self.attempts.wrong(origin(parts))))?;
+        let peer = Peer::of(parts);
+        let (token, credential) = standing.ok_or_else(|| self.wrong(peer))?;
         let place = self.place(token.id)?;
-        Ok(Caller { token, credential, _place: place })
+        Ok(Caller { token, credential, peer, _place: place })
+    }
+
+    /// What a wrong credential or code gets, which counts against its address.
+    pub fn wrong(&self, peer: Peer) -> Problem {
+        match self.attempts.wrong(peer.from) {
+            Verdict::Wrong => Problem::new(Reason::Unauthorized),
+            Verdict::Locked { seconds } => Problem::new(Reason::TooManyAttempts).after(seconds),
+        }
+    }
+
+    /// One of the places that this caller and its address have for event streams. It is given back
+    /// when it is dropped, so the stream must hold it.
+    pub fn stream(&self, caller: &Caller) -> Result<StreamPlace, Problem> {
+        self.streams.open(caller.token.id, caller.peer.from)
     }
 
     fn standing(&self, credential: &Credential) -> Result<Option<Token>, Problem> {
@@ -155,26 +223,7 @@ impl Access {
 
 /// The one credential of a request; two are none.
 fn presented(headers: &HeaderMap) -> Option<Credential> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let first = values.next()?;
-    if values.next().is_some() { None } else { Credential::from_header(first) }
-}
-
-/// Where a request came from. Headers of proxies are not believed.
-fn origin(parts: &Parts) -> From {
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip().to_canonical());
-    let browser = parts.headers.contains_key(ORIGIN);
-    match peer {
-        Some(address) if address.is_loopback() && !browser => From::Loopback,
-        Some(_) | None => From::Peer(peer),
-    }
-}
-
-fn refusal(verdict: Verdict) -> Problem {
-    match verdict {
-        Verdict::Wrong => Problem::new(Reason::Unauthorized),
-        Verdict::Locked { seconds } => Problem::new(Reason::TooManyAttempts).after(seconds),
-    }
+    Credential::from_header(only(headers)?)
 }
 
 /// Who calls: a token that stood when the request came.
@@ -182,6 +231,7 @@ fn refusal(verdict: Verdict) -> Problem {
 pub struct Caller {
     token: Token,
     credential: Credential,
+    peer: Peer,
     /// Held as long as the request is.
     _place: Arc<OwnedSemaphorePermit>,
 }
@@ -192,18 +242,20 @@ impl Caller {
         &self.token
     }
 
-    /// Refuses every kind but these, without detail.
-    pub fn only(&self, kinds: &[TokenKind]) -> Result<(), Problem> {
-        if kinds.contains(&self.token.kind) { Ok(()) } else { Err(Problem::new(Reason::Forbidden)) }
+    /// Refuses who may not do that, without detail.
+    pub fn need(&self, need: Need) -> Result<(), Problem> {
+        if self.token.may(need) { Ok(()) } else { Err(Problem::new(Reason::Forbidden)) }
     }
 
-    /// Refuses a caller whose token was revoked or expired since, and everybody once the service stops.
+    /// Refuses a caller whose token was revoked or expired since or may less than it might, and
+    /// everybody once the service stops. Whatever waits asks this after each slice of its wait.
     pub fn still_stands(&self, access: &Access) -> Result<(), Problem> {
         if access.closed.has_begun() {
             return Err(Problem::shutting_down());
         }
         match access.standing(&self.credential)? {
-            Some(_) => Ok(()),
+            Some(now) if now.grants.is_superset(&self.token.grants) => Ok(()),
+            Some(_) => Err(Problem::new(Reason::Forbidden)),
             None => Err(Problem::new(Reason::Unauthorized)),
         }
     }
@@ -223,8 +275,6 @@ where
 
 #[cfg(test)]
 mod tests {
-    use axum::http::Request;
-
     use super::*;
 
     fn credential(kind: TokenKind) -> Credential {
@@ -298,22 +348,14 @@ mod tests {
         assert!(!format!("{token:?}").contains(token.secret.expose()));
     }
 
-    fn came_from(peer: &str, origin_header: Option<&str>) -> From {
-        let mut request = Request::get("/").header("x-forwarded-for", "203.0.113.9");
-        if let Some(value) = origin_header {
-            request = request.header(ORIGIN, value);
-        }
-        let mut parts = request.body(()).unwrap().into_parts().0;
-        parts.extensions.insert(ConnectInfo::<SocketAddr>(peer.parse().unwrap()));
-        origin(&parts)
-    }
-
     #[test]
-    fn loopback_is_exempt_unless_a_browser_speaks() {
-        let here = |text: &str| From::Peer(Some(text.parse().unwrap()));
-        assert_eq!(came_from("127.0.0.1:9", None), From::Loopback);
-        assert_eq!(came_from("[::ffff:127.0.0.1]:9", None), From::Loopback);
-        assert_eq!(came_from("127.0.0.1:9", Some("null")), here("127.0.0.1"));
-        assert_eq!(came_from("203.0.113.7:9", None), here("203.0.113.7"));
+    fn what_a_device_polls_with_is_no_token_and_no_token_polls() {
+        let poll = PollToken { id: TokenId(Uuid::from_u128(0xa1)), secret: Secret::fresh().unwrap() };
+        let header = |text: &str| HeaderMap::from_iter([(AUTHORIZATION, format!("Bearer {text}").parse().unwrap())]);
+        assert_eq!(PollToken::of(&header(&poll.expose())), Some(poll.clone()));
+        assert_eq!(Credential::parse(&poll.expose()), None);
+        let token = poll.clone().approved();
+        assert_eq!(PollToken::of(&header(&token.expose())), None);
+        assert_eq!((token.kind, token.secret), (TokenKind::Device, poll.secret));
     }
 }

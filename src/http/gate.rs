@@ -2,8 +2,9 @@
 //!
 //! A page of another site can make a browser on this machine send requests here, and can give
 //! its own name this address. So the Host must be one of ours, exactly; an Origin must be this
-//! very one; and what a browser says was sent by another site is refused. No answer ever
-//! allows another origin to read it.
+//! very one; and what a browser says was sent by another site is refused, unless a person followed
+//! a link there: such a request reads at most what anybody may, since a link carries no credential
+//! and cookies are none here. No answer ever allows another origin to read it.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,9 +14,9 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    UPGRADE, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
@@ -33,6 +34,8 @@ const HEADERS_MAX: usize = 16 * 1024;
 const URI_MAX: usize = 8 * 1024;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// The hosts that are served, each with the one origin that its pages have.
 #[derive(Debug, Clone)]
@@ -79,9 +82,10 @@ impl Gate {
         let (headers, uri) = (request.headers(), request.uri());
         small(headers, uri)?;
         let origin = self.host(headers, uri).ok_or_else(|| Problem::new(Reason::HostRefused))?;
-        if !same_origin(headers, origin) {
+        if !same_origin(headers, origin) && !follows_a_link(request) {
             return Err(Problem::new(Reason::OriginRefused));
         }
+        stays_http(headers)?;
         fits(headers, uri.path())
     }
 
@@ -146,6 +150,33 @@ fn same_origin(headers: &HeaderMap, own: &str) -> bool {
     };
     let ours = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
     origin && headers.get_all(SEC_FETCH_SITE).iter().all(ours)
+}
+
+/// Whether a browser opens this address as a page of its own because somebody followed a link on
+/// another site, such as one in a message. A page of the same site, which may be any other program on
+/// this machine, is refused as ever.
+fn follows_a_link(request: &Request) -> bool {
+    let headers = request.headers();
+    let says = |name: HeaderName, word: &str| {
+        let mut values = headers.get_all(name).iter();
+        matches!((values.next(), values.next()), (Some(value), None) if value.as_bytes() == word.as_bytes())
+    };
+    request.method() == Method::GET
+        && !headers.contains_key(ORIGIN)
+        && says(SEC_FETCH_SITE, "cross-site")
+        && says(SEC_FETCH_MODE, "navigate")
+        && says(SEC_FETCH_DEST, "document")
+}
+
+/// No route speaks anything but HTTP: a page's socket is refused rather than ignored, since a browser
+/// opens one to any address without asking first.
+fn stays_http(headers: &HeaderMap) -> Result<(), Problem> {
+    let socket =
+        |value: &HeaderValue| value.as_bytes().to_ascii_lowercase().windows(9).any(|word| word == b"websocket");
+    if headers.get_all(UPGRADE).iter().any(socket) {
+        return Err(Problem::new(Reason::BadRequest).because("there are no WebSockets here"));
+    }
+    Ok(())
 }
 
 /// Refuses a declared length at once; an undeclared one is cut where the body is read.

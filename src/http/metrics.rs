@@ -10,6 +10,7 @@ use metrics_exporter_prometheus::{BuildError, PrometheusBuilder, PrometheusHandl
 const ANSWERS: &str = "clankie_answers_total";
 const RESULTS: &str = "clankie_results_total";
 const EVENTS: &str = "clankie_events_total";
+const LOG_LINES_LOST: &str = "clankie_log_lines_lost_total";
 const RUNNING: &str = "clankie_handoffs_running";
 const WAITING: &str = "clankie_handoffs_waiting";
 const OWED: &str = "clankie_handoffs_owed";
@@ -20,6 +21,7 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     describe_counter!(ANSWERS, "Answers to deliveries, by gateway and answer: admitted, busy and the rest");
     describe_counter!(RESULTS, "Results that callers were given, by kind");
     describe_counter!(EVENTS, "Durable changes that the feed has numbered in this store");
+    describe_counter!(LOG_LINES_LOST, "Log lines that nobody was there to read");
     describe_gauge!(RUNNING, "Handoffs that run");
     describe_gauge!(WAITING, "Handoffs that hold a waiting place");
     describe_gauge!(OWED, "Promised handoffs that wait");
@@ -34,6 +36,11 @@ pub fn answered(gateway: Gateway, answer: &Answer) {
 /// A result was handed to a caller.
 pub fn handed(kind: &'static str) {
     counter!(RESULTS, "kind" => kind).increment(1);
+}
+
+/// A log line could not be written.
+pub fn log_line_lost() {
+    counter!(LOG_LINES_LOST).increment(1);
 }
 
 /// How much runs and waits at the moment of a scrape.
@@ -81,5 +88,6 @@ fn answer_word(answer: &Answer) -> &'static str {
         Answer::NotYours => "not_yours",
         Answer::Posted(_) => "posted",
         Answer::NoSuchStep => "no_such_step",
+        Answer::Outdated => "outdated",
     }
 }

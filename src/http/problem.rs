@@ -49,6 +49,8 @@ pub enum Reason {
     Busy,
     /// Too many wrong credentials from that address.
     TooManyAttempts,
+    /// Too many event streams of that credential or address.
+    TooManyStreams,
     /// A stored row cannot be read.
     Damaged,
     /// The store stopped.
@@ -86,6 +88,9 @@ impl Reason {
             Self::Busy => (StatusCode::TOO_MANY_REQUESTS, "busy", "every place is taken; try the same delivery again"),
             Self::TooManyAttempts => {
                 (StatusCode::TOO_MANY_REQUESTS, "too-many-attempts", "too many wrong credentials from this address")
+            }
+            Self::TooManyStreams => {
+                (StatusCode::TOO_MANY_REQUESTS, "too-many-streams", "too many event streams are open")
             }
             Self::Damaged => (StatusCode::INTERNAL_SERVER_ERROR, "damaged", "a stored row cannot be read"),
             Self::StoreUnavailable => (StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", "the store has stopped"),

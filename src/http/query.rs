@@ -4,6 +4,7 @@ use axum::extract::{FromRequestParts, Query as Pairs};
 use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use utoipa::IntoParams;
 
 use super::problem::{Problem, Reason};
 
@@ -12,21 +13,25 @@ use super::problem::{Problem, Reason};
 pub struct Query<T>(pub T);
 
 /// The query of everything that is read page by page and may be waited for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct After {
     /// Only what came after this place.
     #[serde(default)]
     pub after: u64,
     /// How many seconds to wait for more.
+    #[param(maximum = 60)]
     pub wait: Option<u64>,
 }
 
 /// The query of everything that may be waited for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct Waiting {
     /// How many seconds to wait for the end.
+    #[param(maximum = 60)]
     pub wait: Option<u64>,
 }
 

@@ -1,6 +1,7 @@
 //! The owner's routes: handoffs, status, and one address for every operation.
 //!
-//! Only an operator token passes; a captain, a lane or an account gets 403 whatever it asks.
+//! An operator token passes, and a device as far as its grants go; a captain, a lane or an account
+//! gets 403 whatever it asks.
 //! These routes must be served behind [`crate::http::gate::Gate::guard`].
 
 use std::collections::BTreeMap;
@@ -8,24 +9,35 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, FromRef};
-use axum::routing::{get, post};
+use clankie_actors::ports::Clock;
 use clankie_domain::grant::Plan;
 use clankie_domain::ids::{ExecutorName, RoomId};
 use clankie_domain::time::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::files::Files;
 use crate::http::bearer::Access;
 use crate::http::drain::Draining;
-use crate::http::gate::{DISPATCH_BODY_MAX, DISPATCH_PATH};
-use crate::http::problem::{Problem, Reason};
+use crate::http::gate::DISPATCH_BODY_MAX;
+use crate::owner::notify::Notifier;
 use crate::owner::wire::DiscordBody;
 
 mod cancel;
+mod conversations;
+mod devices;
 mod dispatch;
+mod events;
+mod file;
 mod handoffs;
 mod health;
+mod mail;
+mod needs;
+pub mod openapi;
+mod pair;
+mod repost;
 mod tokens;
 mod transcript;
 
@@ -36,6 +48,8 @@ pub struct Facts {
     pub version: &'static str,
     /// Where it listens.
     pub url: String,
+    /// The address that people and devices open: the public one when there is one.
+    pub open_at: String,
     /// Where it keeps its state.
     pub state_dir: String,
     /// When it started.
@@ -66,12 +80,18 @@ pub struct Surface {
     pub access: Access,
     /// What does not change.
     pub facts: Arc<Facts>,
+    /// The files of replies.
+    pub files: Files,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
     /// Reads the configuration again.
     pub reload: Arc<dyn ConfigReload>,
     /// Whether the service stops.
     pub draining: Draining,
     /// How the Discord bot stands, when there is one.
     pub discord: Option<Arc<dyn DiscordView>>,
+    /// What tells the owner elsewhere.
+    pub notifier: Notifier,
     /// Renders what was counted.
     pub metrics: PrometheusHandle,
 }
@@ -82,26 +102,36 @@ impl fmt::Debug for Surface {
     }
 }
 
+impl Surface {
+    /// The moment.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+}
+
 impl FromRef<Surface> for Access {
     fn from_ref(surface: &Surface) -> Self {
         surface.access.clone()
     }
 }
 
-/// The owner's routes, and the three that need no credential. What no route takes gets a problem.
-pub fn router(surface: Surface) -> Router {
-    let dispatch = post(dispatch::dispatch).layer(DefaultBodyLimit::max(DISPATCH_BODY_MAX));
-    Router::new()
-        .route("/operator/v1/handoffs", get(handoffs::list))
-        .route("/operator/v1/handoffs/{id}", get(handoffs::show))
-        .route("/operator/v1/handoffs/{id}/transcript", get(transcript::read))
-        .route("/operator/v1/handoffs/{id}/cancel", post(cancel::cancel))
-        .route("/operator/v1/status", get(health::status))
-        .route(DISPATCH_PATH, dispatch)
-        .route("/healthz", get(health::live))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics))
-        .fallback(async || Problem::new(Reason::NotFound))
-        .method_not_allowed_fallback(async || Problem::new(Reason::MethodNotAllowed))
-        .with_state(surface)
+/// The owner's routes, and those that need no credential, with what each takes and answers.
+pub fn routes() -> OpenApiRouter<Surface> {
+    let dispatch =
+        OpenApiRouter::new().routes(routes!(dispatch::dispatch)).layer(DefaultBodyLimit::max(DISPATCH_BODY_MAX));
+    OpenApiRouter::new()
+        .routes(routes!(handoffs::list))
+        .routes(routes!(handoffs::show))
+        .routes(routes!(transcript::read))
+        .routes(routes!(file::read))
+        .routes(routes!(cancel::cancel))
+        .routes(routes!(events::events))
+        .routes(routes!(health::status))
+        .merge(dispatch)
+        .routes(routes!(pair::redeem))
+        .routes(routes!(pair::poll))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+        .routes(routes!(openapi::serve))
 }

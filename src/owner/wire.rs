@@ -4,22 +4,40 @@
 //! Moments are RFC 3339 in UTC; ids are text.
 
 mod convert;
+mod device;
 mod dispatch;
+mod event;
 mod handoff;
+mod mail;
 mod status;
 mod token;
 mod transcript;
+mod unseen;
 
-pub(crate) use convert::plan_name;
+pub(crate) use convert::{grant_names, plan_name};
+pub use device::{
+    DeviceApprove, DeviceBody, DevicePairBegin, DeviceRevoke, Devices, PairingOffer, PollBody, Redeem, Redeemed,
+};
 pub use dispatch::{
-    AccountOpen, DispatchRequest, Dispatched, HandoffGet, HandoffList, NoArguments, Operation, Refusal, Reloaded,
-    RoomBody, Rooms, TokenCreate, TokenRevoke,
+    AccountOpen, DispatchAnswer, DispatchRequest, Dispatched, HandoffGet, HandoffList, NoArguments, Operation, Refusal,
+    Reloaded, RoomBody, Rooms, TokenCreate, TokenRevoke, TokenRotate,
+};
+pub use event::{
+    FeedEvent, HandoffEvent, InputClaimEvent, InputPurposeBody, InputRequestedEvent, InputResolvedEvent, MessageEvent,
+    OwnerUpdateEvent, ResetEvent,
 };
 pub use handoff::{
     Cancelled, ClassBody, CountsBody, GrantBody, HandoffBody, HandoffFound, Handoffs, LimitsBody, OwedBody,
-    PostingBody, RoomDeliveryBody, TransportBody, UsageBody,
+    PostingBody, Reposted, RoomDeliveryBody, TransportBody, UsageBody,
 };
-pub use status::{DiscordBody, Status, StoreBody};
+pub use mail::{
+    AnswerBody, AnswerReceiptBody, ContinuationBody, ConversationBody, ConversationFound, ConversationGet,
+    ConversationLines, ConversationTail, Conversations, DisplayBody, GivenBody, InputAnswer, InputCancel, InputGet,
+    InputList, InputResult, IssueBody, LinkBody, MailCountsBody, MailMediaBody, MarkSeen, OptionBody, OriginBody,
+    OwnerUpdateBody, OwnerUpdateFound, OwnerUpdateId, OwnerUpdateList, OwnerUpdates, QuestionBody, Questions,
+    UpdateSourceBody, WorkerBody, WorkerItemBody, WorkerRequestIdBody,
+};
+pub use status::{DiscordBody, SinkBody, Standing, Status, StoreBody};
 pub use token::{TokenBody, TokenMade, Tokens};
 pub use transcript::{EntryBody, Transcript, TranscriptEntry};
 

@@ -67,6 +67,20 @@ pub(crate) const ROOMS: &[Wall] = &[
         ],
     },
     Wall {
+        room: "files",
+        files: &["src/files.rs"],
+        may_not_name: &[
+            "crate::gateways",
+            "crate::executors",
+            "crate::owner",
+            "crate::http",
+            "crate::cli",
+            "crate::compose",
+            "clankie_actors::",
+            "redb::",
+        ],
+    },
+    Wall {
         room: "owner",
         files: &["src/owner.rs", "src/owner"],
         may_not_name: &[

@@ -35,13 +35,7 @@ fn b42_parallel_answers_quote_the_message_that_they_answer() {
 #[test]
 fn b24_a_burst_joins_the_speakers_own_run() {
     let mut scene = Scene::prepare("", "");
-    let discord = format!("free_talk = [\"{}\"]", scene.general);
-    let guild = scene.fake.guild("home");
-    let section = format!(
-        "[discord]\ntoken_env = \"BOT_TOKEN\"\napi_url = {:?}\nguilds = [\"{guild}\"]\n{discord}",
-        scene.fake.url()
-    );
-    scene.service.configure("demo", &section);
+    scene.configure(&format!("free_talk = [\"{}\"]", scene.general), "");
     scene.service.launch();
     scene.connected();
     let ann = scene.fake.people("ann");
@@ -53,6 +47,40 @@ fn b24_a_burst_joins_the_speakers_own_run() {
     scene.reacted(first, "👀");
     scene.reacted(second, "➕");
     scene.reacted(second, "✅");
+}
+
+/// A reply to the bot needs no mention, and an owner may write directly; nobody else may.
+#[test]
+fn a_reply_to_the_bot_and_an_owners_direct_message_are_heard() {
+    let mut scene = Scene::prepare("", "");
+    let (ann, ben) = (scene.fake.people("ann"), scene.fake.people("ben"));
+    scene.configure("", &format!("[grants]\nowners = [\"discord:user:{ann}\"]"));
+    scene.service.launch();
+    scene.connected();
+    let asked = scene.ask("ben", "one");
+    scene.over(asked);
+    let answer = scene.fake.replies_to(asked)[0].id;
+    let more = scene.fake.reply_to(answer, ben, "two");
+    assert_eq!(scene.replies(more), ["demo: two"]);
+    let other = scene.fake.reply_to(asked, ann, "to ben, not to the bot");
+    let strange = scene.fake.dm(ben, "hello?");
+    let direct = scene.fake.dm(ann, "for you alone");
+    assert_eq!(scene.replies(direct), ["demo: for you alone"]);
+    assert_eq!(scene.over(direct)["room"], format!("discord:text:dm:{}", scene.fake.direct(ann)));
+    for unheard in [other, strange] {
+        assert!(scene.service.record(&unheard.to_string()).is_none());
+    }
+}
+
+/// A run that fails says so in one sentence, one that is silent only by its sign.
+#[test]
+fn a_failed_run_has_a_sentence_and_a_silent_one_a_sign() {
+    let scene = Scene::start("", "");
+    let (failed, silent) = (scene.ask("ann", "!fail out_of_cheese"), scene.ask("ben", "quiet\n!silent"));
+    assert_eq!(scene.replies(failed), ["The agent ended this with an error of its own."]);
+    scene.reacted(failed, "✅");
+    scene.reacted(silent, "✅");
+    assert_eq!((scene.over(silent)["result"]["kind"].as_str(), scene.replies(silent).len()), (Some("silent"), 0));
 }
 
 /// B96: a thread is a room of its own and is answered there.
@@ -90,6 +118,16 @@ fn edits_deletions_and_the_stop_word_reach_the_speakers_own_run() {
     scene.fake.delete(other);
     let alive = scene.ask("cat", "still here");
     assert_eq!(scene.replies(alive), ["demo: still here"]);
+}
+
+/// A stop word that comes late ends nothing that was asked for after it.
+#[test]
+fn a_late_stop_word_leaves_a_newer_run_alone() {
+    let scene = Scene::start("", "");
+    scene.fake.reorder_next(2);
+    scene.fake.say(scene.general, scene.fake.people("ann"), "stop");
+    let newer = scene.ask("ann", "newer\n!sleep 900");
+    assert_eq!(scene.replies(newer), ["demo: newer"]);
 }
 
 /// Attachments: a message with only a file is heard, and no name of one holds a path.

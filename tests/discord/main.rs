@@ -5,16 +5,27 @@
 #![allow(clippy::print_stderr, reason = "a test that failed shows what the program said")]
 
 mod absence;
+mod authority;
 mod bot;
+mod checkup;
+mod direct;
 #[path = "../peers/discord.rs"]
 mod fake;
 mod faults;
+mod files;
 mod gateway;
 mod hearing;
+mod inside;
+mod lanes;
+mod missed;
+mod own_words;
 mod posting;
 mod refusals;
 mod scene;
 #[path = "../peers/service.rs"]
 mod service;
 mod split;
+mod stop_word;
 mod unclear;
+mod unsent;
+mod wire;

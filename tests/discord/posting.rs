@@ -1,9 +1,12 @@
 //! Replies on their way into a room, with trouble put in at each step.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
 
 use crate::fake::{Calls, Fault, Gate, Happening, Message, Right};
 use crate::scene::{Scene, long, posting};
+use crate::service::until;
 
 /// B40: a part is awaited before the next one is sent, so parts cannot change places.
 #[test]
@@ -21,15 +24,21 @@ fn b40_parts_arrive_in_order_however_slow_the_first_one_is() {
     whole(&scene, asked, &text);
 }
 
-/// B95: 429 is no failure: every part stands in the room once, in order.
+/// B95: 429 is no failure, be it short, of the whole bot, or long: every part stands in the room
+/// once, in order. All three meet the second of four parts.
 #[test]
 fn b95_rate_limits_lose_no_part() {
     let scene = Scene::start("", "");
     scene.fake.fault(Calls::posts().after(1), Fault::RateLimited(Duration::from_millis(300)));
-    scene.fake.fault(Calls::posts().after(3), Fault::RateLimitedGlobally(Duration::from_millis(500)));
+    scene.fake.fault(Calls::posts().after(1), Fault::RateLimitedGlobally(Duration::from_millis(500)));
+    scene.fake.fault(Calls::posts().after(1), Fault::RateLimited(Duration::from_secs(4)));
     let text = long(7_000);
+    let began = Instant::now();
     let asked = scene.ask("ann", &text);
     whole(&scene, asked, &text);
+    assert_eq!(scene.fake.replies_to(asked).len(), 4);
+    assert_eq!(scene.fake.count(|what| matches!(what, Happening::Faulted { .. })), 3);
+    assert!(began.elapsed() >= Duration::from_secs(4), "Discord's wait was not kept");
 }
 
 /// B94: whatever a text says, only its asker is notified.
@@ -93,6 +102,28 @@ fn b96_what_can_not_be_posted_ends_visibly_with_a_sentence() {
         let record = scene.over(message);
         assert_eq!((posting(&record), record["room_delivery"]["why"].as_str()), ("failed", Some(why)));
     }
+}
+
+/// The owner has what did not arrive posted once more, from the first part that is missing; what
+/// stands there already is not posted again.
+#[test]
+fn the_owner_has_the_parts_that_were_refused_posted_once_more() {
+    let scene = Scene::start("", "");
+    scene.fake.fault(Calls::posts().after(1), Fault::Refused(403, 50_013));
+    let text = long(5_000);
+    let asked = scene.ask("ann", &text);
+    let record = scene.over(asked);
+    assert_eq!((posting(&record), scene.fake.replies_to(asked).len()), ("failed", 1));
+    let id = record["id"].as_str().unwrap();
+    let begun = scene.service.cli(&["handoffs", "repost", &id[..18]]).data();
+    assert_eq!((&begun["handoff_id"], &begun["room_delivery"]["part"]), (&record["id"], &json!(1)));
+    until("the rest to stand", || (posting(&scene.over(asked)) == "confirmed").then_some(()));
+    whole(&scene, asked, &text);
+    let again = scene.service.cli(&["handoffs", "repost", id]);
+    assert!(again.code == Some(5) && again.err.contains("failed or is uncertain"), "{again:?}");
+    assert_eq!(scene.service.cli(&["handoffs", "repost", "ffffff"]).code, Some(3));
+    let refused = scene.service.dispatch(json!({"op": "handoff_repost", "handoff_id": id}));
+    assert_eq!((&refused["status"], &refused["reason"]), (&json!("refused"), &json!("nothing_to_repost")));
 }
 
 /// Every part of the reply is there once, in order, quoting its trigger; nothing was lost between them.

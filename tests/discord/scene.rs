@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::fake::{Channel, Close, FakeDiscord, Happening, Message};
+use crate::fake::{Calls, Channel, Close, FakeDiscord, Fault, Happening, Message};
 use crate::service::{Service, until};
 
 /// The fake, the program, and the channel where people talk.
@@ -24,14 +24,21 @@ impl Scene {
     /// The same, not started.
     pub(crate) fn prepare(discord: &str, extra: &str) -> Self {
         let fake = FakeDiscord::start();
-        let (home, general) = (fake.guild("home"), fake.general());
-        let bot = format!(
-            "[discord]\ntoken_env = \"BOT_TOKEN\"\napi_url = {:?}\nguilds = [\"{home}\"]\n{discord}\n{extra}",
-            fake.url()
-        );
-        let mut service = Service::prepare(&bot);
+        let general = fake.general();
+        let mut service = Service::prepare("");
         service.variable("BOT_TOKEN", fake.token());
-        Self { fake, service, general }
+        let scene = Self { fake, service, general };
+        scene.configure(discord, extra);
+        scene
+    }
+
+    /// Writes the configuration anew, for the next start.
+    pub(crate) fn configure(&self, discord: &str, extra: &str) {
+        let (url, home) = (self.fake.url(), self.fake.guild("home"));
+        let bot = format!(
+            "[discord]\ntoken_env = \"BOT_TOKEN\"\napi_url = {url:?}\nguilds = [\"{home}\"]\n{discord}\n{extra}"
+        );
+        self.service.configure("demo", &bot);
     }
 
     /// Waits until messages come.
@@ -74,6 +81,32 @@ impl Scene {
                 _ => None,
             })
         });
+    }
+
+    /// Two requests, Ben's and Cat's, that wait behind Ann's, which runs until she joins it: Ann's, Ben's and Cat's.
+    pub(crate) fn two_wait(&self) -> (Message, Message, Message) {
+        let slow = self.ask("ann", "slow\n!wait-steer 60000");
+        self.service.running(&slow.to_string());
+        let (bens, cats) = (self.ask("ben", "gone"), self.ask("cat", "old words"));
+        until("both to wait", || {
+            [bens, cats].iter().all(|one| self.service.record(&one.to_string()).is_some()).then_some(())
+        });
+        (slow, bens, cats)
+    }
+
+    /// The service comes back to a room of which nobody can read what was said; returns when that has failed.
+    pub(crate) fn comes_back_unread(&mut self) {
+        self.fake.fault(Calls::of("GET", "/messages").always(), Fault::Status(500));
+        self.service.launch();
+        self.connected();
+        self.a_read_fails();
+    }
+
+    /// Waits until one more read has failed.
+    pub(crate) fn a_read_fails(&self) {
+        let failed = || self.fake.count(|what| matches!(what, Happening::Faulted { .. }));
+        let before = failed();
+        until("a read that fails", || (failed() > before).then_some(()));
     }
 
     /// Breaks the gateway connection and waits until it stands again.

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, TestRunner};
 use unicode_segmentation::UnicodeSegmentation;
 
+/// Texts that are generated; with `CLANKIE_FUZZ_TIMES=n`, n times as many.
 const CASES: u32 = 10_000;
 /// A cluster longer than this may not fit beside the fences of a part.
 const LONG_CLUSTER: usize = 1_700;
@@ -155,8 +156,13 @@ fn piece() -> impl Strategy<Value = String> {
 #[test]
 fn b93_parts_keep_every_law_on_generated_texts() {
     let store = FileFailurePersistence::Direct("tests/discord/corpus/split.seeds");
-    let config =
-        Config { cases: CASES, max_shrink_iters: 400, failure_persistence: Some(Box::new(store)), ..Config::default() };
+    let times = std::env::var("CLANKIE_FUZZ_TIMES").map_or(1, |times| times.parse().unwrap());
+    let config = Config {
+        cases: CASES * times,
+        max_shrink_iters: 400,
+        failure_persistence: Some(Box::new(store)),
+        ..Config::default()
+    };
     let (texts, cut, parts, fenced) = Default::default();
     let counts: [&AtomicUsize; 4] = [&texts, &cut, &parts, &fenced];
     let text = prop::collection::vec(piece(), 1..14).prop_map(|pieces| pieces.concat());
@@ -215,6 +221,16 @@ fn b93_hard_texts_have_the_parts_they_should() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A newline in front of a block is kept where its loss would gain nothing.
+#[test]
+fn b93_space_before_a_block_is_kept_where_its_first_line_stands_alone_anyway() {
+    for marks in ["```rust", "~~~"] {
+        let text = format!("\n{marks}\n{}", "\u{200d}".repeat(2_500));
+        let parts = check(&text).unwrap_or_else(|why| panic!("{marks}: {why:.300}"));
+        assert!(parts[0].starts_with('\n'), "{:.20}", parts[0]);
+    }
+}
+
 #[test]
 fn the_corpus_keeps_every_law() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/discord/corpus");
@@ -252,4 +268,15 @@ fn cuts_fall_where_a_reader_would_pause() {
     assert!(at("One ", "two").ends_with("One "));
     let mention = format!("{}<@123456789012345678>{}", "x".repeat(1_990), "y".repeat(100));
     assert!(split(&mention)[1].starts_with("<@123456789012345678>"));
+}
+
+#[test]
+fn b93_blanks_before_a_fence_are_kept_also_where_no_cut_is_good() {
+    let overlong = "\u{200d}".repeat(2_500);
+    for lead in ["  ", "\n  ", "x\n  ", "\t"] {
+        for marks in ["```", "~~~~  ", "```rust"] {
+            let text = format!("{lead}{marks}\n{overlong}");
+            check(&text).unwrap_or_else(|why| panic!("{lead:?} {marks}: {why:.300}"));
+        }
+    }
 }

@@ -30,7 +30,7 @@ struct Facts<'a> {
 pub(crate) fn judge(evening: &Evening) -> Vec<Law> {
     let mut by_message: BTreeMap<Message, Vec<&Value>> = BTreeMap::new();
     for record in &evening.records {
-        by_message.entry(message_of(record)).or_default().push(record);
+        by_message.entry(message_of(evening, record)).or_default().push(record);
     }
     let replies = evening.said.iter().map(|meant| (meant.message, evening.fake.replies_to(meant.message))).collect();
     let channels: BTreeSet<Channel> = evening.said.iter().map(|meant| meant.channel).collect();
@@ -67,10 +67,15 @@ pub(crate) fn judge(evening: &Evening) -> Vec<Law> {
     ]
 }
 
-fn message_of(record: &Value) -> Message {
-    let delivery = record["delivery_id"].as_str().unwrap();
-    let digits: String = delivery.chars().take_while(char::is_ascii_digit).collect();
-    Message(digits.parse().unwrap_or_default())
+/// The message that a record answers. The delivery of an edit is named by the service itself; the
+/// word that stands in no other message says whose edit it is.
+fn message_of(evening: &Evening, record: &Value) -> Message {
+    if let Ok(id) = record["delivery_id"].as_str().unwrap().parse() {
+        return Message(id);
+    }
+    let request = record["request"].as_str().unwrap();
+    let edited = evening.said.iter().find(|meant| words(request).contains(&meant.token.as_str()));
+    edited.map_or(Message(0), |meant| meant.message)
 }
 
 fn confirmed(record: &Value) -> Vec<u64> {
@@ -108,12 +113,12 @@ impl Facts<'_> {
 
     fn doubled_record(&self, record: &Value) -> Option<String> {
         let same = |other: &&&Value| other["delivery_id"] == record["delivery_id"];
-        let count = self.by_message[&message_of(record)].iter().filter(|other| same(other)).count();
+        let count = self.by_message[&message_of(self.evening, record)].iter().filter(|other| same(other)).count();
         (count != 1 || record["result"].is_null()).then(|| record["delivery_id"].to_string())
     }
 
     fn misplaced_record(&self, record: &Value) -> Option<String> {
-        let meant = self.evening.said.iter().find(|meant| meant.message == message_of(record));
+        let meant = self.evening.said.iter().find(|meant| meant.message == message_of(self.evening, record));
         let Some(meant) = meant else { return Some(format!("{} was never said", record["delivery_id"])) };
         let room = record["room"].as_str().unwrap();
         let fine =
@@ -123,7 +128,7 @@ impl Facts<'_> {
 
     /// What a record's reply must be is read off its result alone.
     fn reply(&self, record: &Value) -> Option<String> {
-        let (message, ids) = (message_of(record), confirmed(record));
+        let (message, ids) = (message_of(self.evening, record), confirmed(record));
         let complain = |what: &str| Some(format!("{} {}: {what}", record["delivery_id"], record["room_delivery"]));
         let expected = match record["result"]["kind"].as_str().unwrap() {
             "settled" => record["result"]["text"].as_str().unwrap().to_owned(),

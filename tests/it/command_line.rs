@@ -44,6 +44,44 @@ fn handoffs_are_listed_shown_followed_and_cancelled() {
     assert!(lines.iter().all(|line| line["schema_version"] == 1), "{}", told.out);
 }
 
+/// The beginning of an id names its handoff as long as only one begins so; it is never guessed.
+#[test]
+fn a_handoff_is_named_by_the_beginning_of_its_id() {
+    let service = Service::start("");
+    let first = service.admit(&turn("r", "m1", "ann", "one"));
+    service.result("r", "m1");
+    let second = service.admit(&turn("r", "m2", "ann", "two"));
+    service.result("r", "m2");
+    let digits = |id: &str| id.replace('-', "");
+    let alike = digits(&first).bytes().zip(digits(&second).bytes()).take_while(|(a, b)| a == b).count();
+    for id in [&first, &second] {
+        let shown = service.cli(&["handoffs", "show", &digits(id)[..=alike].to_uppercase()]).data();
+        assert_eq!(shown["id"], id.as_str());
+    }
+    assert_eq!(service.cli(&["handoffs", "tail", &digits(&first)[..=alike]]).code, Some(0));
+    let ambiguous = service.cli(&["handoffs", "cancel", &digits(&first)[..6]]);
+    assert_eq!(ambiguous.code, Some(2), "{ambiguous:?}");
+    assert!(ambiguous.err.contains(&first) && ambiguous.err.contains(&second), "{ambiguous:?}");
+    assert_eq!(service.cli(&["handoffs", "show", "ffffff"]).code, Some(3));
+}
+
+/// A reply that stands where it was meant to is not posted once more, and nobody else's wish counts.
+#[test]
+fn only_what_did_not_arrive_is_posted_once_more() {
+    let service = Service::start("");
+    let id = service.admit(&turn("r", "m1", "ann", "hello"));
+    service.result("r", "m1");
+    let refused = service.dispatch(json!({"op": "handoff_repost", "handoff_id": id}));
+    assert_eq!((&refused["status"], &refused["reason"]), (&json!("refused"), &json!("nothing_to_repost")));
+    let ran = service.cli(&["handoffs", "repost", &id]);
+    assert!(ran.code == Some(5) && ran.out.is_empty(), "{ran:?}");
+    assert_eq!(service.cli(&["handoffs", "repost", NOBODY]).code, Some(3));
+    let wish = json!({"schema_version": 1, "op": "handoff_repost", "handoff_id": id});
+    let lane = crate::service::Ask::post("/operator/v1/dispatch").token(&service.lane("x")).json(&wish);
+    assert_eq!(service.send(&lane).status, 403);
+    assert_eq!(service.said("r").iter().filter(|one| one["kind"] == "reply").count(), 1);
+}
+
 /// A transcript is read while it is written: a line is there before its run has ended.
 #[test]
 fn a_running_handoff_is_followed_live() {

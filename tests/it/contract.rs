@@ -1,10 +1,10 @@
-//! The promises that outside programs build on, each over the real program: limits, receipts, restart, steering.
+//! The promises that outside programs build on, each over the real program: limits, receipts, restart, steering, the mailbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::service::{Answer, LANE, Service, turn, until};
+use crate::service::{Answer, Ask, LANE, Service, turn, until};
 
 /// Everything that may run at once, and in one room, by default.
 const RUNNING: usize = 4;
@@ -185,4 +185,69 @@ fn i4_what_joins_a_waiting_one_goes_with_its_start() {
     assert_eq!(service.reply("r", "a1"), "demo: first\nsecond\nthird");
     assert_eq!(service.result("r", "a3")["reply_delivery_id"], "a1");
     assert_eq!(service.reply("r", "b1"), "demo: of bob");
+}
+
+/// The one ask that waits.
+fn waiting(service: &Service) -> Value {
+    let listed = service.dispatch(json!({"op": "input_list", "status": "pending"}));
+    let [ask] = listed["questions"].as_array().unwrap().as_slice() else { panic!("one ask waits: {listed}") };
+    ask.clone()
+}
+
+/// Answers it with one of its options, as somebody does who read that revision.
+fn choose(service: &Service, ask: &Value, option: usize, revision: u64) -> Value {
+    let answer = json!({"kind": "choice", "option_id": ask["options"][option]["option_id"]});
+    service.dispatch(json!({
+        "op": "input_answer", "conversation_id": ask["conversation_id"], "request_id": ask["request_id"],
+        "incarnation_id": ask["incarnation_id"], "expected_revision": revision, "answer": answer,
+    }))
+}
+
+/// M1, M2, M6: an ask outlives the power; neither a room, nor a lane, nor another revision or life of
+/// its conversation answers it; one answer is taken, and the room wakes once.
+#[test]
+fn m1_m2_m6_an_ask_outlives_a_kill_and_is_answered_once_by_the_owner_alone() {
+    let mut service = Service::start("");
+    let draft = json!({
+        "purpose": "decision", "kind": "choice", "prompt": "Ship it?", "options": [{"label": "Ship"}, {"label": "Wait"}],
+        "recommendation": "Ship", "waiting_on": "the release",
+    });
+    service.settle(&turn("r", "m1", "ann", &format!("!ask {draft}\n!say asked")));
+    assert_eq!(waiting(&service)["prompt"], "Ship it?");
+    let before = waiting(&service);
+    service.settle(&turn("r", "m2", "ann", "yes"));
+    assert_eq!(waiting(&service), before, "a room message is no answer");
+    let listing = json!({"schema_version": 1, "op": "input_list", "status": "pending"});
+    let lane = service.lane(LANE);
+    let listed = service.send(&Ask::post("/operator/v1/dispatch").token(&lane).json(&listing));
+    assert!(matches!(listed.status, 401 | 403), "a lane read the mailbox: {listed:?}");
+    service.kill();
+    service.launch();
+    assert_eq!(waiting(&service), before, "a kill changes nothing of an ask");
+
+    let revision = before["revision"].as_u64().unwrap();
+    let stale = choose(&service, &before, 1, revision + 7);
+    assert_eq!((&stale["status"], &stale["revision"]), (&json!("revision_conflict"), &json!(revision)), "{stale}");
+    let first = choose(&service, &before, 1, revision);
+    assert_eq!(first["status"], "resolved", "{first}");
+    assert_eq!(first["question"]["resolved_by"]["kind"], "operator", "{first}");
+    let again = choose(&service, &before, 1, revision);
+    assert_eq!(again["status"], "resolved", "{again}");
+    for field in ["answer", "resolved_at", "resolved_by"] {
+        assert_eq!(again["question"][field], first["question"][field], "{field} of the receipt");
+    }
+    let other = choose(&service, &before, 0, revision);
+    assert_eq!((&other["status"], &other["reason"]), (&json!("refused"), &json!("conflicting_answer")), "{other}");
+    let elsewhere = service.dispatch(json!({
+        "op": "input_cancel", "conversation_id": before["conversation_id"], "request_id": before["request_id"],
+        "incarnation_id": "00000000-0000-4000-8000-000000000000", "expected_revision": 0,
+    }));
+    assert_eq!(elsewhere["reason"], "stale_request", "{elsewhere}");
+    until("everything to end", watch(&service));
+    let said = service.said("r");
+    let woken: Vec<_> =
+        said.iter().filter_map(|one| one["text"].as_str()).filter(|t| t.contains("answered:")).collect();
+    assert_eq!(woken, ["demo: answered: Wait"]);
+    let left = service.dispatch(json!({"op": "input_list", "status": "pending"}));
+    assert_eq!(left["questions"], json!([]), "{left}");
 }

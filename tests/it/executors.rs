@@ -179,6 +179,7 @@ fn spec(request: &str, tools: Arc<Bank>) -> SessionSpec {
         },
         request: request.to_owned(),
         attachments: Vec::new(),
+        answered: None,
         tools,
     }
 }

@@ -153,7 +153,8 @@ fn b39_b57_waiting_for_the_owner_blocks_nobody() {
     let waiting = service.settle(&turn("r", "m1", "ann", "!approval deploy to production?")).json();
     assert_eq!(
         (&waiting["result"]["kind"], &waiting["result"]["approval_required"]),
-        (&json!("waiting_user"), &json!(true))
+        (&json!("waiting_user"), &json!(true)),
+        "{waiting}"
     );
     for actor in ["ann", "bob"] {
         let answer = service.settle(&turn("r", &format!("{actor}-2"), actor, "yes")).json();
@@ -184,7 +185,7 @@ fn b79_a_stranger_reaches_no_active_run() {
         assert_eq!(answer.status, status, "{answer:?}");
     }
     service.admit(&turn("r", "m2", "ann", "go on"));
-    assert_eq!(service.reply("r", "h1"), "demo:\ngo on\ndone");
+    assert_eq!(service.reply("r", "h1"), "demo:\ngo on\nroom_history: done\ndone");
     let id = service.record("h1").unwrap()["id"].as_str().unwrap().to_owned();
     let transcript: String = service.transcript(&id).iter().map(ToString::to_string).collect();
     assert!(!transcript.contains("stranger"), "{transcript}");

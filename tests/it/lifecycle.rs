@@ -189,3 +189,21 @@ fn a_lane_that_holds_connections_keeps_nobody_out() {
     let answer = service.send(&Ask::get("/operator/v1/handoffs").token(&operator));
     assert_eq!(answer.status, 200, "{answer:?}");
 }
+
+/// Whoever read the log is gone: every line fails, a panic's too, and the service goes on, counts
+/// the lines, and ends in order.
+#[test]
+fn a_log_that_nobody_reads_any_more_ends_nothing() {
+    for format in ["text", "json"] {
+        let mut service = Service::prepare(&format!("[log]\nfilter = \"trace\"\nformat = \"{format}\""));
+        drop(service.launch_into_pipe());
+        for number in 0..3 {
+            let asked = turn("r", &format!("{format} {number}"), "ann", "hello");
+            assert_eq!(service.settle(&asked).json()["result"]["text"], "demo: hello");
+        }
+        let scrape = service.send(&Ask::get("/metrics")).body;
+        let lost = scrape.lines().find_map(|line| line.strip_prefix("clankie_log_lines_lost_total "));
+        assert!(lost.is_some_and(|lost| lost != "0"), "{format}: {scrape}");
+        assert_eq!(service.stop(), Some(0), "{format}");
+    }
+}

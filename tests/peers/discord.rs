@@ -39,6 +39,8 @@ mod messages;
 mod rest;
 #[path = "discord/strict.rs"]
 mod strict;
+#[path = "discord/trouble.rs"]
+mod trouble;
 #[path = "discord/world.rs"]
 mod world;
 
@@ -81,6 +83,7 @@ struct Shared {
 #[derive(Debug)]
 enum Order {
     Down(mpsc::Sender<()>),
+    Deaf(mpsc::Sender<()>),
     Up(mpsc::Sender<()>),
     Stop,
 }
@@ -113,6 +116,11 @@ impl FakeDiscord {
     /// can go on talking. Returns when the port is closed.
     pub(crate) fn down(&self) {
         self.order(Order::Down);
+    }
+
+    /// Ends every REST connection and refuses new ones; gateway connections stay. Returns when the port is closed.
+    pub(crate) fn deaf(&self) {
+        self.order(Order::Deaf);
     }
 
     /// Listens on the same port again.

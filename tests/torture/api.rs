@@ -51,6 +51,7 @@ pub(crate) struct Record {
     pub(crate) id: String,
     pub(crate) room: String,
     pub(crate) delivery_id: String,
+    pub(crate) trigger: Option<String>,
     pub(crate) actor: String,
     pub(crate) class: Value,
     pub(crate) run_id: String,
@@ -71,9 +72,22 @@ impl Record {
         !matches!(self.state.as_str(), "pending" | "running" | "joined")
     }
 
+    /// The delivery that its reply quotes.
+    pub(crate) fn quoted(&self) -> &str {
+        self.trigger.as_deref().unwrap_or(&self.delivery_id)
+    }
+
     /// Whether it took a waiting place when it came.
     pub(crate) fn is_fresh(&self) -> bool {
         self.class == "fresh"
+    }
+
+    /// The ask whose answer woke it.
+    pub(crate) fn wakes(&self) -> Option<&str> {
+        if self.class["owed"] != "answer" {
+            return None;
+        }
+        self.delivery_id.rsplit_once("answer:").map(|(_, request)| request)
     }
 
     /// The code of a failure.
@@ -174,8 +188,27 @@ impl Api {
 
     /// One operation of the owner.
     pub(crate) async fn dispatch(&self, operation: Value) -> Result<Value, Trouble> {
+        self.dispatch_as(&self.at.operator, operation).await
+    }
+
+    /// One operation of whoever holds that token.
+    pub(crate) async fn dispatch_as(&self, token: &str, operation: Value) -> Result<Value, Trouble> {
         let call = self.http.post(format!("{}/operator/v1/dispatch", self.at.url));
-        read(call.bearer_auth(&self.at.operator).json(&operation)).await
+        read(call.bearer_auth(token).json(&operation)).await
+    }
+
+    /// Pairs a device that may deal with the mailbox, and gives its token.
+    pub(crate) async fn pair(&self) -> Result<Value, Trouble> {
+        let grants = json!(["observe", "terminal_control"]);
+        let begin = json!({ "schema_version": 1, "op": "device_pair_begin", "grants": grants });
+        let code = self.dispatch(begin).await?["code"].clone();
+        let redeem = self.http.post(format!("{}/pair/v1/redeem", self.at.url));
+        let device: Value = read(redeem.json(&json!({ "code": code, "name": "torture" }))).await?;
+        let (op, id) = ("device_approve", &device["device_id"]);
+        self.dispatch(json!({ "schema_version": 1, "op": op, "device_id": id, "grants": grants })).await?;
+        let secret = device["poll_token"].as_str().unwrap_or_default();
+        let poll: Value = read(self.http.get(format!("{}/pair/v1/poll", self.at.url)).bearer_auth(secret)).await?;
+        Ok(poll["token"].clone())
     }
 
     /// Whether it says that it is ready.

@@ -147,8 +147,13 @@ impl Client {
 
     fn manner(&mut self) -> Manner {
         match self.rng.between(1, 100) {
-            1..=45 => Manner::Slow,
-            46..=58 => Manner::Update,
+            1..=40 => Manner::Slow,
+            41..=46 => Manner::Update,
+            47..=56 => Manner::Decide,
+            57..=62 => Manner::Approve,
+            63..=67 => Manner::Describe,
+            68..=71 => Manner::Secret,
+            72..=80 => Manner::Mail,
             _ => Manner::Quick,
         }
     }

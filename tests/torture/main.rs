@@ -1,7 +1,7 @@
 //! Torture: the real binary under load, killed at random moments and at every fail-point.
 //!
-//! `cargo test --features failpoints --test torture -- --kills N [--seed S]`. Clients write a
-//! history, the model writes a log, and a checker with rules of its own reads both beside the
+//! `cargo test --features failpoints --test torture -- --kills N [--seed S]`. Clients and
+//! owners write a history, the model writes a log, and a checker with rules of its own reads both beside the
 //! records. The last line is `torture: N passed, M failed`, counted in check rounds.
 
 #![allow(clippy::print_stdout, reason = "a harness of its own prints what it found; there is nobody else to say it")]
@@ -14,6 +14,9 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use crate::api::Api;
+use crate::checker::mailbox::MailEnds;
+use crate::mail::ledger::MailCounts;
+use crate::mail::shapes::By;
 use crate::model::Model;
 use crate::points::UNREACHED;
 use crate::rounds::Rounds;
@@ -24,6 +27,7 @@ mod api;
 mod checker;
 mod history;
 mod load;
+mod mail;
 mod model;
 mod points;
 mod rng;
@@ -34,7 +38,7 @@ mod words;
 mod world;
 
 /// Kills without `--kills`: what fits a submission beside everything else.
-const KILLS: usize = 20;
+const KILLS: usize = 12;
 /// Longest time that one answer of the service may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(40);
 
@@ -64,7 +68,7 @@ async fn main() -> ExitCode {
 async fn torture() -> anyhow::Result<ExitCode> {
     let Some(wanted) = wanted()? else { return Ok(ExitCode::SUCCESS) };
     println!("torture: {} kills, seed {}", wanted.kills, wanted.seed);
-    match checker::proof::prove() {
+    match checker::proof::prove().and_then(|found| Ok(found + checker::mail_proof::prove()?)) {
         Ok(faults) => println!("the checker finds {faults} of {faults} planted faults"),
         Err(missed) => bail!("the checker is broken: {missed}"),
     }
@@ -79,9 +83,10 @@ async fn torture() -> anyhow::Result<ExitCode> {
     let world = world(wanted.seed, http, model, &service).await?;
     let mut rounds = Rounds::new(Arc::clone(&world), service);
     let stopped = run(&mut rounds, &wanted).await;
+    let owners = world.ledger.lock().await.counts;
     world.over.send_replace(true);
     rounds.service.kill()?;
-    let fine = report(&rounds, &wanted, began.elapsed(), stopped);
+    let fine = report((&rounds, owners), &wanted, began.elapsed(), stopped);
     if !fine {
         println!("kept: {}", dir.keep().display());
     }
@@ -90,7 +95,7 @@ async fn torture() -> anyhow::Result<ExitCode> {
 
 async fn run(rounds: &mut Rounds, wanted: &Wanted) -> anyhow::Result<()> {
     let clients = load::start(&rounds.world);
-    let watcher = watcher::start(&rounds.world);
+    let (owners, watcher) = (mail::owners::start(&rounds.world), watcher::start(&rounds.world));
     let phases = async {
         rounds.kills(wanted.kills).await?;
         if wanted.points == Points::Every {
@@ -100,7 +105,7 @@ async fn run(rounds: &mut Rounds, wanted: &Wanted) -> anyhow::Result<()> {
     };
     let outcome = phases.await;
     rounds.world.over.send_replace(true);
-    for task in clients.into_iter().chain([watcher]) {
+    for task in clients.into_iter().chain(owners).chain([watcher]) {
         task.abort();
         if task.await.is_err_and(|error| error.is_panic()) {
             bail!("a part of the harness panicked");
@@ -110,7 +115,12 @@ async fn run(rounds: &mut Rounds, wanted: &Wanted) -> anyhow::Result<()> {
 }
 
 /// Prints what there was; true when nothing was broken.
-fn report(rounds: &Rounds, wanted: &Wanted, took: Duration, stopped: anyhow::Result<()>) -> bool {
+fn report(
+    (rounds, owners): (&Rounds, MailCounts),
+    wanted: &Wanted,
+    took: Duration,
+    stopped: anyhow::Result<()>,
+) -> bool {
     let (history, tally) = (&rounds.world.history, &rounds.tally);
     for line in history.report() {
         println!("{line}");
@@ -156,6 +166,7 @@ fn report(rounds: &Rounds, wanted: &Wanted, took: Duration, stopped: anyhow::Res
         rounds.world.model.calls(),
         counts.violations
     );
+    report_mail(&tally.mail, owners);
     if failed > 0 || counts.violations > 0 {
         println!(
             "again: cargo test --features failpoints --test torture -- --kills {} --seed {}",
@@ -169,6 +180,26 @@ fn report(rounds: &Rounds, wanted: &Wanted, took: Duration, stopped: anyhow::Res
     failed == 0
 }
 
+fn report_mail(ends: &MailEnds, owners: MailCounts) {
+    println!(
+        "mailbox: asks {} (pending {}, cancelled {}), answers delivered {}, uncertain {}, returned {}, \
+         secrets told {}, updates {}",
+        ends.asks,
+        ends.pending,
+        ends.cancelled,
+        ends.delivered,
+        ends.uncertain,
+        ends.returned,
+        ends.secrets,
+        ends.updates
+    );
+    println!(
+        "mailbox: accepted answers {}, accepted cancels {}, marks {}, conflicting answers {}, moved revisions {}, \
+         calls repeated {}",
+        owners.answers, owners.cancels, owners.seen, owners.conflicts, owners.moved, owners.repeated
+    );
+}
+
 async fn world(seed: u64, http: reqwest::Client, model: Model, service: &Service) -> anyhow::Result<Arc<World>> {
     let at = service.watch();
     let endpoint = at.borrow().clone().context("the service is not there")?;
@@ -179,7 +210,21 @@ async fn world(seed: u64, http: reqwest::Client, model: Model, service: &Service
         Err(trouble) => bail!("no lane: {trouble:?}"),
     };
     let lane = made["secret"].as_str().with_context(|| format!("no secret in {made}"))?.to_owned();
-    Ok(World::new(seed, lane, (http, model), at))
+    let device = match api.pair().await {
+        Ok(token) => token.as_str().context("no token for the device")?.to_owned(),
+        Err(trouble) => bail!("no device: {trouble:?}"),
+    };
+    let by = |kind: &str, token: &str| By { kind: kind.to_owned(), id: public_half(token) };
+    let principals = [by("operator", &api.at.operator), by("device", &device)];
+    let world = World::new(seed, (lane, device), (http, model), at);
+    world.ledger.lock().await.principals.extend(principals);
+    Ok(world)
+}
+
+/// The part of a token that records name: its 32 hexadecimal digits.
+fn public_half(token: &str) -> String {
+    let half = |part: &&str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    token.split('_').find(half).unwrap_or_default().to_owned()
 }
 
 fn client() -> anyhow::Result<reqwest::Client> {

@@ -35,6 +35,17 @@ pub(crate) struct Run {
     pub(crate) steers: BTreeSet<String>,
     /// Calls made.
     pub(crate) calls: usize,
+    /// The ask or the update that it was told it published.
+    pub(crate) published: Option<String>,
+}
+
+/// One time that the model was woken with an owner's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Woken {
+    /// The run that asked.
+    pub(crate) ask: usize,
+    /// The answer's words.
+    pub(crate) told: String,
 }
 
 /// The server.
@@ -54,6 +65,7 @@ struct Inner {
 #[derive(Debug)]
 struct Log {
     runs: Vec<Run>,
+    woken: Vec<Woken>,
     strays: Vec<String>,
     rng: Rng,
 }
@@ -70,7 +82,7 @@ pub(crate) enum Pace {
 /// What one call is answered with, and when.
 enum Plan {
     Say { text: String, after: Duration },
-    Update { id: String, after: Duration },
+    Use { id: String, tool: (&'static str, Value), after: Duration },
     Held { text: String },
 }
 
@@ -79,7 +91,7 @@ impl Model {
     pub(crate) async fn start(seed: u64) -> std::io::Result<Self> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}/v1/", listener.local_addr()?);
-        let log = Log { runs: Vec::new(), strays: Vec::new(), rng: Rng::new(seed, 0x30DE1) };
+        let log = Log { runs: Vec::new(), woken: Vec::new(), strays: Vec::new(), rng: Rng::new(seed, 0x30DE1) };
         let inner =
             Arc::new(Inner { log: Mutex::new(log), held: watch::Sender::new(0), hurried: AtomicBool::new(false) });
         let router = Router::new().route("/v1/chat/completions", post(complete)).with_state(Arc::clone(&inner));
@@ -102,9 +114,15 @@ impl Model {
         self.inner.log().strays.clone()
     }
 
+    /// Every time that it was woken with an answer.
+    pub(crate) fn woken(&self) -> Vec<Woken> {
+        self.inner.log().woken.clone()
+    }
+
     /// Calls so far.
     pub(crate) fn calls(&self) -> usize {
-        self.inner.log().runs.iter().map(|run| run.calls).sum()
+        let log = self.inner.log();
+        log.woken.len() + log.runs.iter().map(|run| run.calls).sum::<usize>()
     }
 
     /// Answers slow requests quickly from now on, or slowly again.
@@ -135,9 +153,9 @@ async fn complete(State(inner): State<Arc<Inner>>, body: String) -> Response {
             tokio::time::sleep(after).await;
             said(&text)
         }
-        Plan::Update { id, after } => {
+        Plan::Use { id, tool, after } => {
             tokio::time::sleep(after).await;
-            updates(&id)
+            uses(&id, &tool)
         }
         Plan::Held { text } => {
             // The sender lives in `inner`, so this only ends when the harness lets go.
@@ -155,6 +173,11 @@ impl Log {
         let users: Vec<String> =
             messages.iter().filter(|one| role(one) == "user").map(|one| content(&one["content"])).collect();
         let own: Vec<&Value> = messages.iter().filter(|one| role(one) == "assistant").collect();
+        if own.is_empty()
+            && let Some((ask, told)) = users.first().and_then(|first| words::woken(first))
+        {
+            return self.wake(ask, told);
+        }
         let opening = users.first().map(|first| words::texts(first)).unwrap_or_default();
         let steers: Vec<String> = users.iter().skip(1).flat_map(|later| words::texts(later)).collect();
         let run = match own.first().map(|first| words::run_in(&first.to_string())) {
@@ -170,6 +193,9 @@ impl Log {
         };
         let known = &mut self.runs[run];
         known.calls += 1;
+        let heard =
+            messages.iter().filter(|one| role(one) == "tool").find_map(|one| published(&content(&one["content"])));
+        known.published = known.published.take().or(heard);
         let mut fresh = opening;
         fresh.extend(steers.into_iter().filter(|text| known.steers.insert(text.clone())));
         let manner = users.first().map_or(Manner::Quick, |first| words::manner(first));
@@ -180,16 +206,26 @@ impl Log {
     fn answer(&mut self, run: usize, fresh: &[String], manner: Manner, first: bool) -> Plan {
         let (quick, slow) = (self.rng.between(2, 8), self.rng.between(SLOW_MS.0, SLOW_MS.1));
         let text = words::reply(run, fresh);
-        match (manner, first) {
-            (Manner::Slow, true) => Plan::Say { text, after: Duration::from_millis(slow) },
-            (Manner::Update, true) => {
-                Plan::Update { id: format!("call-run-{run}"), after: Duration::from_millis(quick) }
-            }
-            (Manner::Hold, true) => Plan::Held { text },
-            (Manner::Quick | Manner::Slow | Manner::Update | Manner::Hold, _) => {
-                Plan::Say { text, after: Duration::from_millis(quick) }
-            }
+        let (quick, slow) = (Duration::from_millis(quick), Duration::from_millis(slow));
+        if !first {
+            return Plan::Say { text, after: quick };
         }
+        match (manner, tool(manner, run)) {
+            (_, Some(tool)) => Plan::Use { id: format!("call-run-{run}"), tool, after: quick },
+            (Manner::Hold, None) => Plan::Held { text },
+            (Manner::Slow, None) => Plan::Say { text, after: slow },
+            (_, None) => Plan::Say { text, after: quick },
+        }
+    }
+
+    /// Repeats the answer, which a secret one must not survive; half of the time slowly, so that a
+    /// kill finds it on its way.
+    fn wake(&mut self, ask: usize, told: String) -> Plan {
+        let most = if self.rng.chance(50) { SLOW_MS.1 } else { 8 };
+        let after = Duration::from_millis(self.rng.between(2, most));
+        let text = format!("heard ask-{ask}: {told}");
+        self.woken.push(Woken { ask, told });
+        Plan::Say { text, after }
     }
 }
 
@@ -204,10 +240,40 @@ fn said(text: &str) -> String {
     stream(&json!({ "role": "assistant", "content": text }), "stop")
 }
 
-fn updates(id: &str) -> String {
-    let arguments = json!({ "text": format!("{id}: still at it") }).to_string();
+/// What a run does before it replies, by the manner of its request.
+fn tool(manner: Manner, run: usize) -> Option<(&'static str, Value)> {
+    let prompt = words::prompt(run);
+    let ask = |more: Value| {
+        let mut draft = json!({ "prompt": prompt, "waiting_on": "the road" });
+        for (field, value) in more.as_object().into_iter().flatten() {
+            draft[field] = value.clone();
+        }
+        Some(("request_user_input", draft))
+    };
+    match manner {
+        Manner::Quick | Manner::Slow | Manner::Hold => None,
+        Manner::Update => Some(("send_text_update", json!({ "text": format!("call-run-{run}: still at it") }))),
+        Manner::Decide => ask(json!({ "purpose": "decision", "kind": "choice", "recommendation": "left",
+            "options": [{ "label": "left" }, { "label": "right" }, { "label": "neither" }] })),
+        Manner::Approve => ask(json!({ "purpose": "approval", "gate": "release" })),
+        Manner::Describe => ask(json!({ "purpose": "owner_action", "kind": "text", "steps": ["look"] })),
+        Manner::Secret => {
+            ask(json!({ "purpose": "owner_action", "kind": "text", "steps": ["sign in"], "secret": true }))
+        }
+        Manner::Mail => Some(("mail_owner_update", json!({ "title": format!("mail-{run}"), "body": "it goes on" }))),
+    }
+}
+
+/// The id that a tool's output gives to what was published.
+fn published(output: &str) -> Option<String> {
+    let output: Value = serde_json::from_str(output).ok()?;
+    let id = output["request_id"].as_str().or(output["id"].as_str())?;
+    Some(id.to_owned())
+}
+
+fn uses(id: &str, (name, arguments): &(&'static str, Value)) -> String {
     let call = json!({ "index": 0, "id": id, "type": "function",
-        "function": { "name": "send_text_update", "arguments": arguments } });
+        "function": { "name": name, "arguments": arguments.to_string() } });
     stream(&json!({ "role": "assistant", "tool_calls": [call] }), "tool_calls")
 }
 

@@ -5,6 +5,8 @@
 pub(crate) enum Nudge {
     /// The load alone leads there.
     Load,
+    /// The load does, and sooner while the model answers at once.
+    Hurry,
     /// The load does, when it finds every permit free.
     Quiet,
     /// The start itself does, for something lives when it begins.
@@ -13,6 +15,10 @@ pub(crate) enum Nudge {
     TokenCreate,
     /// The owner makes a token and revokes it.
     TokenRevoke,
+    /// The owner makes a token and rotates it.
+    TokenRotate,
+    /// The owner pairs a device.
+    DeviceApprove,
     /// The owner changes the configuration and has it read again.
     Reload,
 }
@@ -35,12 +41,16 @@ const fn load(name: &'static str, passes: u64) -> Point {
     Point { name, nudge: Nudge::Load, passes }
 }
 
+const fn hurried(name: &'static str, passes: u64) -> Point {
+    Point { name, nudge: Nudge::Hurry, passes }
+}
+
 const fn nudged(name: &'static str, nudge: Nudge) -> Point {
     Point { name, nudge, passes: 0 }
 }
 
 /// The points that are reached.
-pub(crate) const POINTS: [Point; 15] = [
+pub(crate) const POINTS: [Point; 26] = [
     load("room.join", 8),
     load("room.edit", 2),
     load("room.cancel", 2),
@@ -50,20 +60,32 @@ pub(crate) const POINTS: [Point; 15] = [
     load("room.ready", 8),
     load("room.doing", 1),
     load("room.ended", 8),
-    load("tool.say", 1),
+    hurried("tool.say", 1),
     load("store.commit", 40),
+    hurried("mail.publish", 2),
+    hurried("room.continue", 1),
+    hurried("room.dispatch", 1),
+    hurried("room.took", 1),
+    hurried("mail.cancel", 0),
+    hurried("mail.update", 1),
+    hurried("mail.read", 0),
+    hurried("mail.dismiss", 0),
+    hurried("mail.seen", 0),
     nudged("boot.recover", Nudge::Boot),
     nudged("token.create", Nudge::TokenCreate),
     nudged("token.revoke", Nudge::TokenRevoke),
+    nudged("token.rotate", Nudge::TokenRotate),
+    nudged("device.approve", Nudge::DeviceApprove),
     nudged("grants.reload", Nudge::Reload),
 ];
 
 /// The steps that commit nothing here, so that there is no durable step to stand beside.
-pub(crate) const UNREACHED: [(&str, &str); 5] = [
+pub(crate) const UNREACHED: [(&str, &str); 6] = [
     (
         "room.gone",
         "a session in this process is gone before its end is handled, so the end's own commit ends its permit",
     ),
+    ("mail.answer", "an accepted answer is committed by its room, at room.continue; a refused one changes nothing"),
     ("room.busy", "busy is never stored, so the step commits nothing"),
     ("room.authority", "it only tells runs to stop; their ends commit"),
     ("room.drain", "it only answers what is in flight; it commits nothing"),

@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::json;
 
+use self::mail::Which;
 use crate::api::Api;
 use crate::load::crowd;
+use crate::model::Pace;
 use crate::points::{Nudge, POINTS, Point, SIDES};
 use crate::rng::Rng;
 use crate::service::{Service, Started, aborted};
 use crate::world::World;
 
 mod check;
+pub(crate) mod mail;
 
 /// How long the load may take to reach a fail-point.
 const REACHED_WITHIN: Duration = Duration::from_secs(12);
@@ -54,6 +57,7 @@ pub(crate) struct Tally {
     pub(crate) starts: Duration,
     pub(crate) ready: u32,
     pub(crate) ends: crate::checker::settled::Ends,
+    pub(crate) mail: crate::checker::mailbox::MailEnds,
 }
 
 impl Rounds {
@@ -80,7 +84,7 @@ impl Rounds {
             self.restart().await?;
             self.look(before, &format!("kill {kill}")).await?;
             if kill % KILLS_BETWEEN_RESTS == 0 || kill == many {
-                self.rest(&format!("rest after kill {kill}")).await?;
+                self.rest(&format!("rest after kill {kill}"), Which::Touched).await?;
             }
         }
         Ok(())
@@ -97,7 +101,7 @@ impl Rounds {
                 self.look(before, &name).await?;
             }
             if (at + 1) % POINTS_BETWEEN_RESTS == 0 {
-                self.rest(&format!("rest after {}", point.name)).await?;
+                self.rest(&format!("rest after {}", point.name), Which::Touched).await?;
             }
         }
         Ok(())
@@ -107,9 +111,10 @@ impl Rounds {
     pub(crate) async fn finish(&mut self) -> anyhow::Result<()> {
         self.world.over.send_replace(true);
         self.judged_to = None;
-        self.rest("rest at the end").await?;
+        self.rest("rest at the end", Which::All).await?;
         self.compare_all("every saved result again").await?;
         self.kill()?;
+        self.no_secret_is_kept()?;
         self.restart().await?;
         self.compare_all("every saved result after another restart").await
     }
@@ -118,13 +123,23 @@ impl Rounds {
         let world = Arc::clone(&self.world);
         let quiet = match point.nudge {
             Nudge::Quiet => Some(world.gate.write().await),
-            Nudge::Load | Nudge::Boot | Nudge::TokenCreate | Nudge::TokenRevoke | Nudge::Reload => None,
+            Nudge::Load
+            | Nudge::Hurry
+            | Nudge::Boot
+            | Nudge::TokenCreate
+            | Nudge::TokenRevoke
+            | Nudge::TokenRotate
+            | Nudge::DeviceApprove
+            | Nudge::Reload => None,
         };
         if quiet.is_some() {
             let api = self.api()?;
             self.until_nothing_lives(&api).await?;
         } else {
             self.moment(60, 200).await;
+        }
+        if point.nudge == Nudge::Boot {
+            self.until_something_runs().await?;
         }
         self.kill()?;
         let passes = self.rng.between(0, point.passes);
@@ -134,7 +149,9 @@ impl Rounds {
             Started::Ready(_) => {
                 drop(quiet);
                 self.nudge(point.nudge).await?;
-                self.service.end(REACHED_WITHIN).await?
+                let ended = self.service.end(REACHED_WITHIN).await;
+                self.world.model.pace(Pace::Usual);
+                ended?
             }
         };
         match ended {
@@ -151,6 +168,19 @@ impl Rounds {
         Ok(())
     }
 
+    /// A start recovers only what lived.
+    async fn until_something_runs(&mut self) -> anyhow::Result<()> {
+        let (api, began) = (self.api()?, Instant::now());
+        while began.elapsed() < REACHED_WITHIN {
+            let running = api.handoffs("state=running&limit=1").await;
+            if running.is_ok_and(|page| page.counts.running > 1) {
+                break;
+            }
+            self.moment(5, 15).await;
+        }
+        Ok(())
+    }
+
     async fn nudge(&mut self, nudge: Nudge) -> anyhow::Result<()> {
         let api = self.api()?;
         let fresh = format!("spare-{}", self.world.number());
@@ -158,12 +188,15 @@ impl Rounds {
         // The service dies in the middle of these, so an answer may be missing; the rest is judged later.
         match nudge {
             Nudge::Load | Nudge::Quiet | Nudge::Boot => {}
+            Nudge::Hurry => self.world.model.pace(Pace::Hurried),
             Nudge::TokenCreate => drop(api.dispatch(create).await),
-            Nudge::TokenRevoke => {
+            Nudge::TokenRevoke | Nudge::TokenRotate => {
+                let op = if nudge == Nudge::TokenRevoke { "token_revoke" } else { "token_rotate" };
                 let Ok(made) = api.dispatch(create).await else { return Ok(()) };
                 let id = made["token"]["id"].clone();
-                drop(api.dispatch(json!({ "schema_version": 1, "op": "token_revoke", "id": id })).await);
+                drop(api.dispatch(json!({ "schema_version": 1, "op": op, "id": id })).await);
             }
+            Nudge::DeviceApprove => drop(api.pair().await),
             Nudge::Reload => {
                 self.service.configure(self.world.number())?;
                 drop(api.dispatch(json!({ "schema_version": 1, "op": "config_reload" })).await);

@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use clankie_domain::mutant::VARIABLE;
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -112,6 +113,7 @@ impl Service {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clankie"));
         command.arg("serve").arg("--config").arg(self.dir.join("clankie.toml"));
         command.env_clear().env("HOME", &self.dir).env("OPENAI_API_KEY", "torture").env("RUST_BACKTRACE", "1");
+        command.envs(std::env::var_os(VARIABLE).map(|mutant| (VARIABLE, mutant)));
         if let Some(points) = points {
             command.env("FAILPOINTS", points);
         }

@@ -7,6 +7,8 @@ const MARK: &str = "[[delivery:";
 const END: &str = "]]";
 /// Begins each line that is a quotation and no request.
 const QUOTE: &str = "> ";
+/// Begins the prompt of each ask; the run's number follows.
+const ASK: &str = "ask-";
 
 /// How the model answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,10 +21,30 @@ pub(crate) enum Manner {
     Update,
     /// When the harness lets go.
     Hold,
+    /// It asks the owner to choose first.
+    Decide,
+    /// It asks the owner to approve first.
+    Approve,
+    /// It asks the owner for words first.
+    Describe,
+    /// It asks the owner for words that are a secret first.
+    Secret,
+    /// It leaves the owner a note first.
+    Mail,
 }
 
 impl Manner {
-    const ALL: [Self; 4] = [Self::Quick, Self::Slow, Self::Update, Self::Hold];
+    const ALL: [Self; 9] = [
+        Self::Quick,
+        Self::Slow,
+        Self::Update,
+        Self::Hold,
+        Self::Decide,
+        Self::Approve,
+        Self::Describe,
+        Self::Secret,
+        Self::Mail,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -30,6 +52,11 @@ impl Manner {
             Self::Slow => "slow",
             Self::Update => "update",
             Self::Hold => "hold",
+            Self::Decide => "decide",
+            Self::Approve => "approve",
+            Self::Describe => "describe",
+            Self::Secret => "secret",
+            Self::Mail => "mail",
         }
     }
 }
@@ -79,4 +106,21 @@ pub(crate) fn run_in(words: &str) -> Option<usize> {
     let (_, rest) = words.split_once("run-")?;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
+}
+
+/// The prompt of the ask that run `run` publishes.
+pub(crate) fn prompt(run: usize) -> String {
+    format!("{ASK}{run}: how to go on?")
+}
+
+/// The run whose ask has that prompt.
+pub(crate) fn ask_of(prompt: &str) -> Option<usize> {
+    prompt.strip_prefix(ASK)?.split_once(':')?.0.parse().ok()
+}
+
+/// The run whose ask is answered in `words`, and the answer.
+pub(crate) fn woken(words: &str) -> Option<(usize, String)> {
+    let (_, question) = words.split_once("\nThe question:\n")?;
+    let (prompt, told) = question.split_once("\n\nThe answer:\n")?;
+    Some((ask_of(prompt)?, told.to_owned()))
 }

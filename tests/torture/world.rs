@@ -8,6 +8,7 @@ use tokio::sync::{Mutex, RwLock, watch};
 use crate::api::Api;
 use crate::checker::tracker::Tracker;
 use crate::history::History;
+use crate::mail::ledger::Ledger;
 use crate::model::Model;
 use crate::service::Endpoint;
 
@@ -26,6 +27,9 @@ pub(crate) struct World {
     pub(crate) history: History,
     pub(crate) model: Model,
     pub(crate) tracker: Mutex<Tracker>,
+    pub(crate) ledger: Mutex<Ledger>,
+    /// The token of the owner's device, which holds the mailbox like the operator.
+    pub(crate) device: String,
     /// Clients act while they can read it; whoever writes it has them all at rest.
     pub(crate) gate: RwLock<()>,
     pub(crate) over: watch::Sender<bool>,
@@ -34,10 +38,10 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world around a service whose lane's credential is `lane`.
+    /// A world around a service with the credentials of the lane and of the owner's device.
     pub(crate) fn new(
         seed: u64,
-        lane: String,
+        (lane, device): (String, String),
         (http, model): (reqwest::Client, Model),
         at: watch::Receiver<Option<Endpoint>>,
     ) -> Arc<Self> {
@@ -49,6 +53,8 @@ impl World {
             history: History::new(),
             model,
             tracker: Mutex::default(),
+            ledger: Mutex::default(),
+            device,
             gate: RwLock::default(),
             over: watch::Sender::new(false),
             rooms: AtomicU64::new(0),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::handoff::HandoffRecord;
 use crate::ids::{ActorId, HandoffId, PermitId, RoomId, RunId, Ticket};
+use crate::mailbox::MailChange;
 use crate::message::RoomMessage;
 use crate::receipt::Receipt;
 
@@ -156,4 +157,6 @@ pub enum Change {
     },
     /// Something was said in the room.
     Message(RoomMessage),
+    /// A change of the owner's mailbox that stands or falls with the room's.
+    Mail(MailChange),
 }

@@ -6,6 +6,7 @@
 use crate::delivery::{IllegalPosting, PostingStep, RoomDelivery};
 use crate::grant::{Claim, Grant, Plan, Transport};
 use crate::ids::{ActorId, Arrival, DeliveryId, ExecutorName, Fingerprint, HandoffId, RoomId, RunId};
+use crate::mutant::{self, Mutant};
 use crate::receipt::Receipt;
 use crate::request::{Attachment, Quote, Source, Submission};
 use crate::result::TurnResult;
@@ -135,6 +136,9 @@ pub struct HandoffRecord {
     pub room: RoomId,
     /// How the transport names it.
     pub delivery: DeliveryId,
+    /// The delivery that its reply quotes, where that is not its own: a continuation answers what
+    /// its origin was asked.
+    pub trigger: Option<DeliveryId>,
     /// Over the stable fields of its request.
     pub fingerprint: Fingerprint,
     /// Who said it.
@@ -242,6 +246,7 @@ impl HandoffRecord {
             id: minted.handoff,
             room: request.room.clone(),
             delivery: request.delivery.clone(),
+            trigger: None,
             fingerprint: *fingerprint,
             actor: request.actor.clone(),
             actor_name: request.actor_name.clone(),
@@ -299,6 +304,9 @@ impl HandoffRecord {
                 self.may_end(&result)?;
                 next.end(result, usage, room_delivery, now);
             }
+            (State::Ended(_), Step::End { result, usage, room_delivery }) if mutant::on(Mutant::I7EndedEndsAgain) => {
+                next.end(result, usage, room_delivery, now);
+            }
             (_, step) => return Err(self.illegal(step.name())),
         }
         Ok(next)
@@ -319,6 +327,11 @@ impl HandoffRecord {
             transport: self.transport.clone(),
             wanted: self.wanted,
         }
+    }
+
+    /// The delivery that its reply quotes.
+    pub fn quoted(&self) -> &DeliveryId {
+        self.trigger.as_ref().unwrap_or(&self.delivery)
     }
 
     /// The receipt that goes with this record.

@@ -17,6 +17,8 @@ pub const TRANSPORT_ID_MAX: usize = 512;
 pub const ACTOR_ID_MAX: usize = 640;
 /// How the service's own delivery keys begin where they are shown. No client's id may.
 pub const MINTED: &str = "clankie:";
+/// How the delivery of an answered ask's continuation begins where it is shown; the ask's id follows.
+pub const MINTED_ANSWER: &str = "clankie:answer:";
 /// Hexadecimal digits of an edit's fingerprint that are shown: enough to tell edits of one room apart.
 const EDIT_DIGITS: usize = 24;
 /// Longest name of a lane or account.
@@ -111,6 +113,23 @@ uuid_id!(
     TokenId
 );
 
+uuid_id!(
+    /// One ask of the owner's mailbox: UUIDv7, so that ids sort by creation.
+    RequestId
+);
+uuid_id!(
+    /// A conversation's life: a reset makes a new one.
+    IncarnationId
+);
+uuid_id!(
+    /// One option of an ask, opaque to whoever chooses it.
+    OptionId
+);
+uuid_id!(
+    /// One informational update of the owner's mailbox.
+    UpdateId
+);
+
 /// One try to be admitted. Minted per try, never reused, and not the delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
@@ -147,10 +166,18 @@ pub enum DeliveryId {
         digest: String,
     },
     /// The continuation of an answered ask.
-    Continuation(Uuid),
+    Continuation(RequestId),
 }
 
 impl DeliveryId {
+    /// The ask whose answer this delivery carries, if it is a continuation.
+    pub fn answered(&self) -> Option<RequestId> {
+        match self {
+            Self::Continuation(request) => Some(*request),
+            Self::Transport(_) | Self::Edit { .. } => None,
+        }
+    }
+
     /// Parses a transport's own id.
     pub fn parse(text: &str) -> Result<Self, Malformed> {
         if text.starts_with(MINTED) {
@@ -167,7 +194,7 @@ impl fmt::Display for DeliveryId {
         match self {
             Self::Transport(id) => f.write_str(id),
             Self::Edit { digest, .. } => write!(f, "{MINTED}edit:{}", &digest[..digest.len().min(EDIT_DIGITS)]),
-            Self::Continuation(id) => write!(f, "{MINTED}answer:{id}"),
+            Self::Continuation(id) => write!(f, "{MINTED_ANSWER}{id}"),
         }
     }
 }
@@ -286,7 +313,7 @@ mod tests {
     #[test]
     fn a_minted_key_is_no_text_that_a_client_can_send() {
         let edit = DeliveryId::Edit { of: "m-1".into(), digest: "0afd808d".into() };
-        for minted in [edit, DeliveryId::Continuation(Uuid::nil())] {
+        for minted in [edit, DeliveryId::Continuation(RequestId(Uuid::nil()))] {
             assert!(DeliveryId::parse(&minted.to_string()).is_err(), "{minted} can be sent");
         }
     }

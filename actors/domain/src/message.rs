@@ -1,6 +1,7 @@
 //! What was said in a room: people's words, the agent's replies, updates and notices, as quotes.
 
-use crate::ids::{ActorId, DeliveryId, HandoffId, RoomId};
+use crate::ids::{ActorId, ConversationId, DeliveryId, HandoffId, RequestId, RoomId};
+use crate::result::By;
 use crate::time::Timestamp;
 
 /// What kind of thing was said.
@@ -37,6 +38,22 @@ pub struct RoomMessage {
     pub reply_to: Option<DeliveryId>,
     /// The handoff that it belongs to.
     pub handoff: HandoffId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What a conversation's display shows of an accepted answer. It carries no authority, is kept apart
+/// from what was said in the room, and reaches no model.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AnswerLine {
+    /// Where it is shown.
+    pub conversation: ConversationId,
+    /// The ask that was answered.
+    pub request: RequestId,
+    /// Who answered.
+    pub by: By,
+    /// The prompt, `You answered:` and the chosen label or the words.
+    pub text: String,
     /// When.
     pub at: Timestamp,
 }

@@ -9,6 +9,8 @@ pub const REQUEST_MAX: usize = 16_384;
 pub const ACTOR_NAME_MAX: usize = 256;
 /// Most attachments of one request: a chat message carries ten.
 pub const ATTACHMENTS_MAX: usize = 10;
+/// Longest file name that is kept, in characters.
+const FILE_NAME_MAX: usize = 128;
 /// Most quoted messages that a lane may send along; the newest of them are shown.
 pub const CONTEXT_MAX: usize = 50;
 /// What stands for the words of a message that has only attachments.
@@ -112,6 +114,13 @@ pub fn request_text(text: &str, attachments: usize) -> Result<String, Malformed>
 pub fn display_name(name: &str) -> Option<String> {
     let shown: String = name.trim().chars().filter(|c| !c.is_control()).take(ACTOR_NAME_MAX).collect();
     (!shown.is_empty()).then_some(shown)
+}
+
+/// A file's name without the path that its sender or maker may have put before it.
+pub fn file_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let kept: String = last.chars().filter(|c| !c.is_control()).take(FILE_NAME_MAX).collect();
+    if kept.is_empty() || kept == "." || kept == ".." { "file".to_owned() } else { kept }
 }
 
 /// The fresh identities of one submit. Unused ones are thrown away.

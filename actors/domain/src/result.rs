@@ -11,10 +11,33 @@ pub const CUT_MARK: &str = "\n… (cut; the whole text is in the transcript)";
 /// A file that goes with a reply, by reference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Media {
-    /// Where it is.
+    /// Where it is: a web address, or the service's own name for a file that it keeps.
     pub url: String,
     /// What it is.
     pub mime_type: String,
+    /// How a file that the service keeps is shown; absent for an address elsewhere.
+    pub file: Option<KeptFile>,
+}
+
+/// A file that an agent made and the service keeps.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeptFile {
+    /// Its name as people see it, without any path; never where it is kept.
+    pub name: String,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+impl Media {
+    /// A file elsewhere.
+    pub fn link(url: String, mime_type: String) -> Self {
+        Self { url, mime_type, file: None }
+    }
+
+    /// Name, type and size of a kept file on one line, for who gets words only.
+    pub fn line(&self) -> Option<String> {
+        self.file.as_ref().map(|file| format!("[file: {}, {}, {} bytes]", file.name, self.mime_type, file.size))
+    }
 }
 
 /// The kind of principal that an operation is attributed to.

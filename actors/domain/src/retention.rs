@@ -1,4 +1,4 @@
-//! What is kept and for how long. Live work is never pruned.
+//! What is kept and for how long. Live work is never pruned, nor is what waits in the owner's mailbox.
 
 /// Ended handoffs kept per room, newest first.
 pub const ENDED_PER_ROOM: usize = 1_000;
@@ -6,7 +6,9 @@ pub const ENDED_PER_ROOM: usize = 1_000;
 pub const RECEIPTS_PER_ROOM: usize = 2_000;
 /// Messages kept per room: enough for every kept handoff to show both sides.
 pub const MESSAGES_PER_ROOM: usize = 2_000;
-/// Oldest ended handoff, receipt and message kept, in milliseconds: 30 days.
+/// Lines kept per conversation of what its display shows of accepted answers.
+pub const LINES_PER_CONVERSATION: usize = 1_000;
+/// Oldest ended handoff, receipt, message and line of a display kept, in milliseconds: 30 days.
 pub const KEPT_MS: u64 = 30 * 24 * 60 * 60 * 1_000;
 /// Transcripts kept together, in bytes.
 pub const TRANSCRIPT_BYTES: u64 = 256 * 1024 * 1024;

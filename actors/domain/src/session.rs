@@ -7,6 +7,7 @@
 use crate::grant::Revoked;
 use crate::handoff::Usage;
 use crate::ids::HandoffId;
+use crate::mutant::{self, Mutant};
 use crate::result::{Approval, By, FailCode, Media};
 use crate::stall::{Pulse, Watchdog};
 use crate::steering::{Joiner, Ledger, Mark};
@@ -81,6 +82,8 @@ pub enum ToolPhase {
 pub enum SessionEvent {
     /// It can take words now. It waits for [`Command::Begin`], before which the words of its start come.
     Ready,
+    /// The agent has been given the request. What it says or calls afterwards says so too.
+    Took,
     /// More of the reply.
     Text(String),
     /// A tool call.
@@ -176,6 +179,8 @@ pub enum SessionEffect {
     Command(Command),
     /// Tell the room that the session is ready.
     Ready,
+    /// Tell the room that the session took what it was given. Comes at most once.
+    Took,
     /// Tell the room what the session does.
     Doing(String),
     /// Start the grace of an abort.
@@ -224,6 +229,8 @@ pub enum Entry {
 enum Stage {
     Opening,
     Open,
+    /// The session took what it was given.
+    Taken,
     Ended,
 }
 
@@ -270,8 +277,32 @@ impl Session {
 
     fn hear(&mut self, event: SessionEvent) -> Vec<SessionEffect> {
         self.dog.heard();
+        let mut effects = self.taken_by(&event);
+        effects.extend(self.fold(event));
+        effects
+    }
+
+    /// The first thing that an agent does after its start shows that it has been given its request.
+    fn taken_by(&mut self, event: &SessionEvent) -> Vec<SessionEffect> {
+        let shows = match event {
+            SessionEvent::Took | SessionEvent::Text(_) | SessionEvent::Tool { .. } => true,
+            SessionEvent::Ready
+            | SessionEvent::Steer(..)
+            | SessionEvent::Usage(_)
+            | SessionEvent::Note(_)
+            | SessionEvent::Settled(_) => false,
+        };
+        if !shows || self.stage != Stage::Open {
+            return Vec::new();
+        }
+        self.stage = Stage::Taken;
+        vec![SessionEffect::Took]
+    }
+
+    fn fold(&mut self, event: SessionEvent) -> Vec<SessionEffect> {
         match event {
             SessionEvent::Ready => self.ready(),
+            SessionEvent::Took => Vec::new(),
             SessionEvent::Text(text) => {
                 let used = text.len();
                 self.spend(used, vec![SessionEffect::Transcript(Entry::Text(text))])
@@ -333,7 +364,7 @@ impl Session {
 
     fn hand(&mut self, joiner: Joiner) -> Vec<SessionEffect> {
         let effects = match self.stage {
-            Stage::Open => vec![given(&joiner), SessionEffect::Command(Command::Steer(joiner.clone()))],
+            Stage::Open | Stage::Taken => vec![given(&joiner), SessionEffect::Command(Command::Steer(joiner.clone()))],
             Stage::Opening | Stage::Ended => Vec::new(),
         };
         self.steers.push(joiner);
@@ -342,7 +373,7 @@ impl Session {
 
     fn take_back(&mut self, handoff: HandoffId) -> Vec<SessionEffect> {
         match self.stage {
-            Stage::Open => vec![SessionEffect::Command(Command::CancelSteer(handoff))],
+            Stage::Open | Stage::Taken => vec![SessionEffect::Command(Command::CancelSteer(handoff))],
             Stage::Opening | Stage::Ended => {
                 self.steers.forget(handoff);
                 Vec::new()
@@ -374,7 +405,9 @@ impl Session {
     fn grace_over(&mut self) -> Vec<SessionEffect> {
         let Some(why) = self.abort.take() else { return Vec::new() };
         // It is killed before it said what it read: a steer that was read a moment ago must not run again.
-        let mut effects = self.end(RunOutcome::Stopped(why), ReadList::Unknown);
+        let read =
+            if mutant::on(Mutant::I3KilledRunReadNothing) { ReadList::Exactly(Vec::new()) } else { ReadList::Unknown };
+        let mut effects = self.end(RunOutcome::Stopped(why), read);
         effects.push(SessionEffect::Command(Command::Kill));
         effects
     }

@@ -12,9 +12,10 @@ use ractor::Actor;
 use super::{Clankie, Ports, Settings, StartError, Stopped};
 use crate::ports::Executor;
 use crate::store::{Store, StoreError, Txn, Write};
-use crate::system::authority::{AuthorityView, Principals, revoked_sources};
+use crate::system::authority::{AuthorityView, Principals, answerers, revoked_sources};
 use crate::system::fatal::Fatal;
 use crate::system::hints::Hints;
+use crate::system::mailbox::{MailDoor, OwnerMail};
 use crate::system::room_admission::RoomPorts;
 use crate::system::rooms::{RoomBody, Rooms};
 use crate::system::sessions::Sessions;
@@ -25,10 +26,11 @@ use crate::system::tools::ROOM_TOOLS;
 const LAST_COMMITS: Duration = Duration::from_secs(2);
 
 pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Result<Clankie, StartError> {
-    let Ports { clock, ids, executors, delivery } = ports;
+    let Ports { clock, ids, executors, delivery, vault, machine_tools } = ports;
     let authority = authority(&store, &settings, &executors).await?;
     let view = AuthorityView::new(authority);
     let (hints, sessions, tickets) = (Hints::default(), Sessions::default(), Tickets::default());
+    let mail = MailDoor::default();
     let rooms = Rooms::new(RoomPorts {
         store: store.clone(),
         clock: Arc::clone(&clock),
@@ -37,12 +39,28 @@ pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Res
         delivery,
         hints: hints.clone(),
         sessions: sessions.clone(),
+        mail: mail.clone(),
+        vault: Arc::clone(&vault),
+        machine_tools,
         reactions: settings.reactions.clone(),
         stall_ms: settings.stall_ms,
         output_max: settings.output_max,
         stop_grace: settings.stop_grace,
     });
     let fatal = Fatal::default();
+    let not_started = |error: ractor::SpawnErr| StartError::Actor(error.to_string());
+    let mailbox = OwnerMail {
+        store: store.clone(),
+        clock: Arc::clone(&clock),
+        ids: Arc::clone(&ids),
+        vault,
+        authority: view.clone(),
+        rooms: rooms.clone(),
+        sessions: sessions.clone(),
+        tickets: tickets.clone(),
+        fatal: fatal.clone(),
+    };
+    mail.open(Actor::spawn(None, mailbox, ()).await.map_err(not_started)?.0);
     let supervisor = Supervisor {
         store: store.clone(),
         clock: Arc::clone(&clock),
@@ -52,9 +70,9 @@ pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Res
         hints: hints.clone(),
         tickets: tickets.clone(),
         limits: settings.limits,
+        mail: mail.clone(),
         fatal: fatal.clone(),
     };
-    let not_started = |error: ractor::SpawnErr| StartError::Actor(error.to_string());
     let (supervisor, _) = Actor::spawn(None, supervisor, ()).await.map_err(not_started)?;
     let tokens = store.snapshot()?.tokens()?;
     let keeper = Principals {
@@ -66,7 +84,7 @@ pub(super) async fn start(store: Store, ports: Ports, settings: Settings) -> Res
     };
     let (principals, _) = Actor::spawn(None, keeper, tokens).await.map_err(not_started)?;
     let (limits, executors) = (settings.limits, Arc::new(executors));
-    Ok(Clankie { store, clock, ids, limits, executors, hints, rooms, tickets, principals, supervisor, fatal })
+    Ok(Clankie { store, clock, ids, limits, executors, hints, rooms, tickets, mail, principals, supervisor, fatal })
 }
 
 /// The authority that configuration and the token store give, under an epoch of its own.
@@ -77,10 +95,11 @@ async fn authority(
 ) -> Result<Authority, StartError> {
     let routes = routes(&settings.routes, executors)?;
     let last = store.snapshot()?.grant_epoch()?;
-    let sources = revoked_sources(&store.snapshot()?.tokens()?);
+    let tokens = store.snapshot()?.tokens()?;
+    let (sources, answerers) = (revoked_sources(&tokens), answerers(&tokens));
     let epoch = GrantEpoch(last.0 + 1);
     store.commit(Txn::of(Write::GrantEpoch(epoch))).await?;
-    Ok(Authority { epoch, policy: with_room_tools(settings.policy.clone()), sources, routes })
+    Ok(Authority { epoch, policy: with_room_tools(settings.policy.clone()), sources, routes, answerers })
 }
 
 /// Every grant has the room tools.
@@ -117,6 +136,7 @@ pub(super) async fn stop(clankie: &Clankie, grace: Duration) -> Stopped {
     clankie.rooms.sessions().none_left(LAST_COMMITS).await;
     clankie.supervisor.stop(None);
     clankie.principals.stop(None);
+    clankie.mail.stop();
     Stopped { settled: at_first.saturating_sub(interrupted), interrupted }
 }
 

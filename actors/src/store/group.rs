@@ -8,14 +8,19 @@ use std::collections::btree_map::Entry;
 
 use clankie_domain::grant::GrantEpoch;
 use clankie_domain::ids::HandoffId;
+use clankie_domain::mutant::{self, Mutant};
 use clankie_domain::retention;
 use clankie_domain::time::Timestamp;
 use redb::{ReadableTable, WriteTransaction};
 
 use super::error::StoreError;
+use super::in_room;
 use super::records::{HandoffRow, ReceiptRow, RoomRow, decode, encode, readable};
-use super::tables::{Tables, counter};
+use super::tables::{Ongoing, Part, Tables, number};
 use super::txn::{Applied, Committed, Guard, Op, Prepared, Standing};
+
+/// The row of what its key says already.
+pub(super) const NOTHING: &[u8] = &[];
 
 /// A group on its way into one redb transaction.
 pub(super) struct Group<'t> {
@@ -36,6 +41,9 @@ pub(super) struct Numbers {
     pub(super) grant_epoch: u64,
     pub(super) transcript_bytes: u64,
     pub(super) message_floor: u64,
+    pub(super) line_floor: u64,
+    pub(super) pending_asks: u64,
+    pub(super) unread_updates: u64,
 }
 
 /// Whether a group changed anything: one that did not is not committed, which saves two flushes.
@@ -48,14 +56,17 @@ pub(super) enum Touched {
 impl<'t> Group<'t> {
     pub(super) fn open(txn: &'t WriteTransaction) -> Result<Self, StoreError> {
         let tables = Tables::open(txn)?;
-        let number = |name: &str| -> Result<u64, StoreError> {
-            Ok(tables.counters.get(name)?.map(|found| found.value()).unwrap_or_default())
+        let number = |which: u64| -> Result<u64, StoreError> {
+            Ok(number::read(tables.events.get(which)?.as_ref().map(|found| found.value())))
         };
         let stored = Numbers {
-            last_event: number(counter::EVENTS)?,
-            grant_epoch: number(counter::GRANT_EPOCH)?,
-            transcript_bytes: number(counter::TRANSCRIPT_BYTES)?,
-            message_floor: number(counter::MESSAGE_FLOOR)?,
+            last_event: number(number::EVENTS)?,
+            grant_epoch: number(number::GRANT_EPOCH)?,
+            transcript_bytes: number(number::TRANSCRIPT_BYTES)?,
+            message_floor: number(number::MESSAGE_FLOOR)?,
+            line_floor: number(number::LINE_FLOOR)?,
+            pending_asks: number(number::PENDING_ASKS)?,
+            unread_updates: number(number::UNREAD_UPDATES)?,
         };
         let (rooms, deletions_left, touched) = (BTreeMap::new(), retention::CHUNK, Touched::Nothing);
         Ok(Self { tables, rooms, numbers: stored, stored, deletions_left, touched })
@@ -82,20 +93,23 @@ impl<'t> Group<'t> {
         for (room, row) in std::mem::take(&mut self.rooms) {
             if row.is_bare() && !self.is_live(&room)? {
                 self.numbers.message_floor = self.numbers.message_floor.max(row.next_message);
-                self.tables.rooms.remove(room.as_str())?;
+                self.tables.rooms.remove(in_room::counts(&room))?;
             } else {
-                self.tables.rooms.insert(room.as_str(), encode(&row)?.as_slice())?;
+                self.tables.rooms.insert(in_room::counts(&room), encode(&row)?.as_slice())?;
             }
         }
         let (now, was) = (self.numbers, self.stored);
-        for (name, now, was) in [
-            (counter::EVENTS, now.last_event, was.last_event),
-            (counter::GRANT_EPOCH, now.grant_epoch, was.grant_epoch),
-            (counter::TRANSCRIPT_BYTES, now.transcript_bytes, was.transcript_bytes),
-            (counter::MESSAGE_FLOOR, now.message_floor, was.message_floor),
+        for (which, now, was) in [
+            (number::EVENTS, now.last_event, was.last_event),
+            (number::GRANT_EPOCH, now.grant_epoch, was.grant_epoch),
+            (number::TRANSCRIPT_BYTES, now.transcript_bytes, was.transcript_bytes),
+            (number::MESSAGE_FLOOR, now.message_floor, was.message_floor),
+            (number::LINE_FLOOR, now.line_floor, was.line_floor),
+            (number::PENDING_ASKS, now.pending_asks, was.pending_asks),
+            (number::UNREAD_UPDATES, now.unread_updates, was.unread_updates),
         ] {
             if now != was {
-                self.tables.counters.insert(name, now)?;
+                self.tables.events.insert(which, now.to_be_bytes().as_slice())?;
             }
         }
         Ok(self.touched)
@@ -107,9 +121,13 @@ impl<'t> Group<'t> {
                 Guard::GrantEpoch(epoch) => GrantEpoch(self.numbers.grant_epoch) == *epoch,
                 Guard::RecordRevision(id, revision) => self.revision(*id)? == *revision,
                 Guard::Runs(id) => self.runs(*id)?,
+                Guard::Mailbox(conversation, version) => {
+                    mutant::on(Mutant::M2StaleVersionCommits) || self.mailbox_has(conversation, *version)?
+                }
+                Guard::GateUnused(request) => self.tables.mail.get(Part::Gate.of(request.0.as_u128()))?.is_none(),
             };
             if !holds {
-                return Ok(Some(*guard));
+                return Ok(Some(guard.clone()));
             }
         }
         Ok(None)
@@ -128,9 +146,13 @@ impl<'t> Group<'t> {
     fn write(&mut self, op: &Op) -> Result<(), StoreError> {
         match op {
             Op::Record { .. } | Op::Receipt { .. } | Op::Message { .. } => self.write_room(op)?,
-            Op::PermitTaken { permit, row } => drop(self.tables.permits.insert(permit.0, row.as_slice())?),
-            Op::PermitGone { permit } => drop(self.tables.permits.remove(permit.0)?),
+            Op::Mail(op) => return self.mail(op),
+            Op::PermitTaken { permit, row } => {
+                drop(self.tables.ongoing.insert(Ongoing::Permit.key(permit.0.into()), row.as_slice())?);
+            }
+            Op::PermitGone { permit } => drop(self.tables.ongoing.remove(Ongoing::Permit.key(permit.0.into()))?),
             Op::Bookmark { name, row } => drop(self.tables.bookmarks.insert(name.as_str(), row.as_slice())?),
+            Op::BookmarkGone { name } => drop(self.tables.bookmarks.remove(name.as_str())?),
             Op::Token { id, row } => drop(self.tables.tokens.insert(id.0.as_u128(), row.as_slice())?),
             Op::GrantEpoch(epoch) => self.numbers.grant_epoch = epoch.0,
             Op::Transcript { handoff, at, lines } => return self.append(*handoff, *at, lines),
@@ -151,9 +173,11 @@ impl<'t> Group<'t> {
                 Said::Now => self.event(event),
                 Said::Before => Ok(()),
             },
-            Op::PermitTaken { .. }
+            Op::Mail(_)
+            | Op::PermitTaken { .. }
             | Op::PermitGone { .. }
             | Op::Bookmark { .. }
+            | Op::BookmarkGone { .. }
             | Op::Token { .. }
             | Op::GrantEpoch(_)
             | Op::Transcript { .. }
@@ -164,18 +188,25 @@ impl<'t> Group<'t> {
     fn record(&mut self, id: u128, room: &str, standing: Standing, row: &[u8]) -> Result<(), StoreError> {
         let is_new = self.tables.handoffs.insert(id, row)?.is_none();
         if is_new {
-            self.tables.handoffs_by_room.insert((room, id), ())?;
+            self.tables.rooms.insert(in_room::handoff(room, id), NOTHING)?;
         }
         match standing {
-            Standing::Live if is_new => {
-                self.tables.live.insert(id, room)?;
+            Standing::Live | Standing::Posting(_) if is_new => {
+                self.tables.ongoing.insert(Ongoing::Handoff.key(id), room.as_bytes())?;
                 self.room(room)?;
             }
             Standing::Live => {}
+            Standing::Posting(at) => {
+                // One that was over lives again, or a start would not find what it is to post.
+                if self.tables.rooms.remove(in_room::ended(room, at.0, id))?.is_some() {
+                    self.tables.ongoing.insert(Ongoing::Handoff.key(id), room.as_bytes())?;
+                    self.room(room)?.ended -= 1;
+                }
+            }
             Standing::Ended(at) => {
-                let was_live = self.tables.live.remove(id)?.is_some();
+                let was_live = self.tables.ongoing.remove(Ongoing::Handoff.key(id))?.is_some();
                 if is_new || was_live {
-                    self.tables.ended.insert((room, at.0, id), ())?;
+                    self.tables.rooms.insert(in_room::ended(room, at.0, id), NOTHING)?;
                     self.room(room)?.ended += 1;
                     self.aged(room, at)?;
                 }
@@ -185,7 +216,7 @@ impl<'t> Group<'t> {
     }
 
     fn receipt(&mut self, room: &str, key: &str, settled_at: Option<Timestamp>, row: &[u8]) -> Result<(), StoreError> {
-        let before = match self.tables.receipts.insert((room, key), row)? {
+        let before = match self.tables.rooms.insert(in_room::receipt(room, key), row)? {
             // A damaged one counts as in flight, which it was: a settled receipt is not written again.
             Some(old) => readable::<ReceiptRow>(old.value(), format!("{room} {key}")).and_then(|row| row.settled_at()),
             None => None,
@@ -194,11 +225,11 @@ impl<'t> Group<'t> {
             return Ok(());
         }
         if let Some(at) = before {
-            self.tables.receipts_settled.remove((room, at.0, key))?;
+            self.tables.rooms.remove(in_room::settled(room, at.0, key))?;
             self.room(room)?.receipts -= 1;
         }
         if let Some(at) = settled_at {
-            self.tables.receipts_settled.insert((room, at.0, key), ())?;
+            self.tables.rooms.insert(in_room::settled(room, at.0, key), NOTHING)?;
             self.room(room)?.receipts += 1;
             self.aged(room, at)?;
         }
@@ -206,7 +237,7 @@ impl<'t> Group<'t> {
     }
 
     fn message(&mut self, room: &str, id: &str, at: Timestamp, row: &[u8]) -> Result<Said, StoreError> {
-        if self.tables.message_places.get((room, id))?.is_some() {
+        if self.tables.rooms.get(in_room::place(room, id))?.is_some() {
             return Ok(Said::Before);
         }
         let counts = self.room(room)?;
@@ -214,13 +245,13 @@ impl<'t> Group<'t> {
         counts.next_message += 1;
         counts.messages += 1;
         counts.last_message_at = Some(at);
-        self.tables.messages.insert((room, place), row)?;
-        self.tables.message_places.insert((room, id), place)?;
+        self.tables.rooms.insert(in_room::message(room, place), row)?;
+        self.tables.rooms.insert(in_room::place(room, id), NOTHING)?;
         self.aged(room, at)?;
         Ok(Said::Now)
     }
 
-    fn event(&mut self, row: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn event(&mut self, row: &[u8]) -> Result<(), StoreError> {
         self.numbers.last_event += 1;
         self.tables.events.insert(self.numbers.last_event, row)?;
         Ok(())
@@ -231,7 +262,7 @@ impl<'t> Group<'t> {
         match self.rooms.entry(room.to_owned()) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(unknown) => {
-                let row = match self.tables.rooms.get(room)? {
+                let row = match self.tables.rooms.get(in_room::counts(room))? {
                     Some(found) => decode(found.value(), room)?,
                     None => RoomRow::starting_at(self.numbers.message_floor),
                 };
@@ -264,8 +295,8 @@ impl<'t> Group<'t> {
 
     /// Whether anything lives in the room. Live work is bounded by admission, so this is short.
     fn is_live(&self, room: &str) -> Result<bool, StoreError> {
-        for row in self.tables.live.iter()? {
-            if row?.1.value() == room {
+        for row in self.tables.ongoing.range(Ongoing::Handoff.all())? {
+            if row?.1.value() == room.as_bytes() {
                 return Ok(true);
             }
         }

@@ -10,7 +10,7 @@ use redb::{Database, DatabaseError, Durability, ReadableDatabase, StorageBackend
 use uuid::Uuid;
 
 use super::error::{OpenError, StoreError};
-use super::tables::{COUNTERS, EPOCH, FORMAT, IDENTITY, Tables, counter};
+use super::tables::{COUNTERS, EPOCH, EVENTS, FORMAT, FORMAT_NAME, IDENTITY, Tables, number};
 
 /// Pages of the store that are kept in memory, in bytes: the live rows of a busy service many times
 /// over. redb's own default is a gibibyte, which transcripts would fill.
@@ -53,6 +53,7 @@ fn facts(database: &Database, path: &Path, fresh_epoch: Uuid) -> Result<Facts, O
     let (format, facts) = read(database).map_err(broken)?;
     match (format, facts) {
         (Some(found), _) if found > FORMAT => Err(OpenError::NewerFormat { found, known: FORMAT }),
+        (Some(found), None) => Err(damaged(path, format!("it has format {found}, which no released program wrote"))),
         (Some(FORMAT), Some(facts)) => Ok(facts),
         _ => Err(damaged(path, "it is no store of clankie, or its first row is gone".to_owned())),
     }
@@ -69,21 +70,24 @@ fn make(database: &Database, fresh_epoch: Uuid) -> Result<(), StoreError> {
     txn.set_quick_repair(true);
     {
         let mut tables = Tables::open(&txn)?;
-        tables.counters.insert(counter::FORMAT, FORMAT)?;
-        tables.counters.insert(counter::GRANT_EPOCH, 0)?;
+        tables.counters.insert(FORMAT_NAME, FORMAT)?;
         tables.identity.insert(EPOCH, fresh_epoch.as_u128())?;
     }
     Ok(txn.commit()?)
 }
 
+fn format(database: &Database) -> Result<Option<u64>, StoreError> {
+    let counters = database.begin_read()?.open_table(COUNTERS)?;
+    Ok(counters.get(FORMAT_NAME)?.map(|found| found.value()))
+}
+
 fn read(database: &Database) -> Result<(Option<u64>, Option<Facts>), StoreError> {
-    let txn = database.begin_read()?;
-    let counters = txn.open_table(COUNTERS)?;
-    let format = counters.get(counter::FORMAT)?.map(|found| found.value());
+    let format = format(database)?;
     if format != Some(FORMAT) {
         return Ok((format, None));
     }
-    let last_event = counters.get(counter::EVENTS)?.map(|found| found.value()).unwrap_or_default();
+    let txn = database.begin_read()?;
+    let last_event = number::read(txn.open_table(EVENTS)?.get(number::EVENTS)?.as_ref().map(|found| found.value()));
     let epoch = txn.open_table(IDENTITY)?.get(EPOCH)?.map(|found| Uuid::from_u128(found.value()));
     Ok((format, epoch.map(|epoch| Facts { epoch, last_event })))
 }

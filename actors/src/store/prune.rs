@@ -1,8 +1,8 @@
 //! Retention, decided inside the write transaction, a bounded number of rows at a time.
 //!
-//! Live work is never pruned: only ended handoffs, settled receipts and messages have a place in
-//! the indexes that this goes by. A commit that prunes nothing pays one small row for it, the
-//! room's counts; pruning looks only at rooms in which something is due.
+//! Live work is never pruned, nor is what an unsettled ask refers to: only ended handoffs, settled
+//! receipts and messages have a place in the indexes that this goes by. A commit that prunes nothing
+//! pays one small row for it, the room's counts; pruning looks only at rooms in which something is due.
 
 use clankie_domain::retention::{
     ENDED_PER_ROOM, EVENTS_KEPT, EVENTS_KEPT_MS, KEPT_MS, MESSAGES_PER_ROOM, RECEIPTS_PER_ROOM, TRANSCRIPT_BYTES,
@@ -12,7 +12,9 @@ use redb::ReadableTable;
 
 use super::error::StoreError;
 use super::group::{Group, Touched};
+use super::in_room;
 use super::records::{EventRow, MessageRow, over, readable};
+use super::tables::{Ongoing, number};
 
 /// Whether all of something could be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +42,7 @@ impl Group<'_> {
             let due = self.oldest(&room)?;
             self.look_again(&room, due)?;
         }
+        self.prune_lines(cutoff)?;
         self.prune_transcripts()?;
         self.prune_events(now.minus(EVENTS_KEPT_MS))
     }
@@ -54,18 +57,21 @@ impl Group<'_> {
 
     /// When the room is to be looked at again.
     fn oldest(&mut self, room: &str) -> Result<Option<i64>, StoreError> {
-        if self.room(room)?.is_crowded() {
+        // With deletions left, what is too much here is held and goes when it is let go.
+        if self.deletions_left == 0 && self.room(room)?.is_crowded() {
             return Ok(Some(i64::MIN));
         }
-        let ended = self.oldest_ended(room)?.map(|(at, _)| at);
+        let ended = self.oldest_ended(room, (i64::MIN, 0))?.map(|(at, _)| at);
         let receipt = self.oldest_receipt(room)?.map(|(at, _)| at);
         let message = self.oldest_message(room)?.map(|oldest| oldest.said.map_or(i64::MIN, |(_, at)| at));
         Ok([ended, receipt, message].into_iter().flatten().min())
     }
 
     fn prune_ended(&mut self, room: &str, cutoff: i64) -> Result<(), StoreError> {
+        let mut from = (i64::MIN, 0);
         while self.deletions_left > 0 {
-            let Some((at, id)) = self.oldest_ended(room)? else { break };
+            let Some((at, id)) = self.oldest_ended(room, from)? else { break };
+            from = (at, id);
             if at >= cutoff && !over(self.room(room)?.ended, ENDED_PER_ROOM) {
                 break;
             }
@@ -73,8 +79,8 @@ impl Group<'_> {
                 break;
             }
             self.tables.handoffs.remove(id)?;
-            self.tables.handoffs_by_room.remove((room, id))?;
-            self.tables.ended.remove((room, at, id))?;
+            self.tables.rooms.remove(in_room::handoff(room, id))?;
+            self.tables.rooms.remove(in_room::ended(room, at, id))?;
             self.room(room)?.ended -= 1;
             self.deleted();
         }
@@ -87,8 +93,8 @@ impl Group<'_> {
             if at >= cutoff && !over(self.room(room)?.receipts, RECEIPTS_PER_ROOM) {
                 break;
             }
-            self.tables.receipts.remove((room, key.as_str()))?;
-            self.tables.receipts_settled.remove((room, at, key.as_str()))?;
+            self.tables.rooms.remove(in_room::receipt(room, &key))?;
+            self.tables.rooms.remove(in_room::settled(room, at, &key))?;
             self.room(room)?.receipts -= 1;
             self.deleted();
         }
@@ -102,9 +108,9 @@ impl Group<'_> {
             if !is_old && !over(self.room(room)?.messages, MESSAGES_PER_ROOM) {
                 break;
             }
-            self.tables.messages.remove((room, place))?;
+            self.tables.rooms.remove(in_room::message(room, place))?;
             if let Some((id, _)) = said {
-                self.tables.message_places.remove((room, id.as_str()))?;
+                self.tables.rooms.remove(in_room::place(room, &id))?;
             }
             self.room(room)?.messages -= 1;
             self.deleted();
@@ -124,7 +130,7 @@ impl Group<'_> {
     fn oldest_ended_transcript(&self) -> Result<Option<u128>, StoreError> {
         for head in self.tables.transcript_heads.iter()? {
             let id = head?.0.value();
-            if self.tables.live.get(id)?.is_none() {
+            if self.tables.ongoing.get(Ongoing::Handoff.key(id))?.is_none() && !self.is_held(id)? {
                 return Ok(Some(id));
             }
         }
@@ -162,34 +168,43 @@ impl Group<'_> {
         Ok(())
     }
 
-    fn oldest_ended(&self, room: &str) -> Result<Option<(i64, u128)>, StoreError> {
-        let first = self.tables.ended.range((room, i64::MIN, 0)..=(room, i64::MAX, u128::MAX))?.next();
-        Ok(first.transpose()?.map(|(key, _)| (key.value().1, key.value().2)))
+    /// The oldest ended handoff of a room, from that place on, that no unsettled ask holds. How many
+    /// those hold is bounded by the asks of the room's conversation.
+    fn oldest_ended(&self, room: &str, from: (i64, u128)) -> Result<Option<(i64, u128)>, StoreError> {
+        for row in self.tables.rooms.range(in_room::ended_from(room, from.0, from.1))? {
+            let (_, _, at, id, _) = row?.0.value();
+            if !self.is_held(id)? {
+                return Ok(Some((at, id)));
+            }
+        }
+        Ok(None)
     }
 
     fn oldest_receipt(&self, room: &str) -> Result<Option<(i64, String)>, StoreError> {
-        let mut range = self.tables.receipts_settled.range((room, i64::MIN, "")..)?;
-        let Some((key, _)) = range.next().transpose()? else { return Ok(None) };
-        let (found, at, delivery) = key.value();
-        Ok((found == room).then(|| (at, delivery.to_owned())))
+        let first = self.tables.rooms.range(in_room::all_settled(room))?.next().transpose()?;
+        Ok(first.map(|(key, _)| {
+            let (_, _, at, _, delivery) = key.value();
+            (at, delivery.to_owned())
+        }))
     }
 
     fn oldest_message(&self, room: &str) -> Result<Option<OldestMessage>, StoreError> {
-        let first = self.tables.messages.range((room, 0)..=(room, u64::MAX))?.next().transpose()?;
+        let first = self.tables.rooms.range(in_room::messages_from(room, 0))?.next().transpose()?;
         let Some((key, row)) = first else { return Ok(None) };
-        let place = key.value().1;
+        let place = in_room::place_of(key.value());
         let said = readable::<MessageRow>(row.value(), format!("{room} {place}"));
         Ok(Some(OldestMessage { place, said: said.map(|row| (row.id, row.at.0)) }))
     }
 
     /// An event that cannot be read has no moment and counts as old.
     fn oldest_event(&self) -> Result<Option<(u64, Option<Timestamp>)>, StoreError> {
-        let Some((seq, row)) = self.tables.events.first()? else { return Ok(None) };
+        let first = self.tables.events.range(..number::FIRST)?.next().transpose()?;
+        let Some((seq, row)) = first else { return Ok(None) };
         let at = readable::<EventRow>(row.value(), seq.value().to_string()).map(|row| row.at);
         Ok(Some((seq.value(), at)))
     }
 
-    fn deleted(&mut self) {
+    pub(super) fn deleted(&mut self) {
         self.deletions_left -= 1;
         self.touched = Touched::Something;
     }

@@ -3,10 +3,15 @@
 //! A row of another version, with an unknown field or without a needed one is damage, never a
 //! guess. The files under `tests/golden` hold what each version looks like.
 
+mod answer;
+mod ask;
 mod bookmark;
+mod claim;
 mod event;
 mod grant;
 mod handoff;
+mod line;
+mod mailbox;
 mod message;
 mod permit;
 mod receipt;
@@ -14,21 +19,28 @@ mod result;
 mod room;
 mod token;
 mod transcript;
+mod update;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
 
+pub(super) use answer::ResolutionRow;
+pub(super) use ask::AskRow;
 pub(super) use bookmark::BookmarkRow;
+pub(super) use claim::ClaimRow;
 pub(super) use event::{EventRow, WhatRow};
 pub(super) use handoff::HandoffRow;
+pub(super) use line::AnswerLineRow;
+pub(super) use mailbox::MailboxRow;
 pub(super) use message::MessageRow;
 pub(super) use permit::PermitRow;
 pub(super) use receipt::{ReceiptRow, delivery_key};
 pub(super) use room::{RoomRow, over};
 pub(super) use token::TokenRow;
 pub(super) use transcript::{HeadRow, LineRow};
+pub(super) use update::UpdateRow;
 
 /// A stored struct.
 pub(super) trait Row: Serialize + DeserializeOwned {
@@ -52,7 +64,9 @@ pub(super) fn decode<R: Row>(bytes: &[u8], key: impl std::fmt::Display) -> Resul
     if *version != R::VERSION {
         return Err(damaged(format!("it has version {version}, this program reads {}", R::VERSION)));
     }
-    serde_json::from_slice(json).map_err(|why| damaged(why.to_string()))
+    // The row is looked at as text once, and not again for each string in it.
+    let text = std::str::from_utf8(json).map_err(|why| damaged(why.to_string()))?;
+    serde_json::from_str(text).map_err(|why| damaged(why.to_string()))
 }
 
 /// The row of these bytes, or `None` and a line in the log: for a row that is about to be replaced
@@ -88,58 +102,74 @@ macro_rules! mirror_enum {
     };
 }
 
-/// A stored struct with the fields of a domain struct, each converted by itself.
+/// A stored struct with the fields of a domain struct, each converted by itself, or by what stands
+/// behind its type: `each` for a collection, `maybe` for an optional value.
 macro_rules! mirror_struct {
-    ($row:ident = $domain:ident { $($field:ident: $type:ty),+ $(,)? }) => {
+    ($row:ident = $domain:ident { $($(#[$meta:meta])* $field:ident: $type:ty $(=> $how:ident)?),+ $(,)? }) => {
         #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub(in crate::store) struct $row { $(pub(in crate::store) $field: $type),+ }
+        pub(in crate::store) struct $row { $($(#[$meta])* pub(in crate::store) $field: $type),+ }
 
         impl From<$domain> for $row {
             fn from(from: $domain) -> Self {
                 let $domain { $($field),+ } = from;
-                Self { $($field: $field.into()),+ }
+                Self { $($field: $crate::store::records::converted!($field $($how)?)),+ }
             }
         }
 
         impl From<$row> for $domain {
             fn from(from: $row) -> Self {
                 let $row { $($field),+ } = from;
-                Self { $($field: $field.into()),+ }
+                Self { $($field: $crate::store::records::converted!($field $($how)?)),+ }
             }
         }
     };
 }
 
-use {mirror_enum, mirror_struct};
+/// One field of [`mirror_struct`].
+macro_rules! converted {
+    ($field:ident) => {
+        $field.into()
+    };
+    ($field:ident $how:ident) => {
+        $crate::store::records::$how($field)
+    };
+}
 
-/// A list converted item by item.
-fn each<A, B: From<A>>(items: Vec<A>) -> Vec<B> {
+use {converted, mirror_enum, mirror_struct};
+
+/// A collection converted item by item.
+fn each<I: IntoIterator, B: From<I::Item>, O: FromIterator<B>>(items: I) -> O {
     items.into_iter().map(B::from).collect()
 }
 
-/// 32 bytes as 64 hexadecimal digits.
-mod hex32 {
+/// An optional value converted.
+fn maybe<A, B: From<A>>(value: Option<A>) -> Option<B> {
+    value.map(B::from)
+}
+
+/// Bytes as hexadecimal digits, two each.
+mod hex {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+    pub(super) fn serialize<S: Serializer>(bytes: impl AsRef<[u8]>, to: S) -> Result<S::Ok, S::Error> {
+        let halves = bytes.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        to.serialize_str(&halves.map(|half| char::from(DIGITS[usize::from(half)])).collect::<String>())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, B: TryFrom<Vec<u8>>>(from: D) -> Result<B, D::Error> {
         let text = String::deserialize(from)?;
-        parse(&text).ok_or_else(|| D::Error::custom("must be 64 hexadecimal digits"))
+        let bytes = parse(text.as_bytes()).ok_or_else(|| D::Error::custom("must be hexadecimal digits"))?;
+        B::try_from(bytes).map_err(|_| D::Error::custom("must be another number of hexadecimal digits"))
     }
 
-    fn parse(text: &str) -> Option<[u8; 32]> {
-        if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return None;
-        }
-        let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok()?;
-        }
-        Some(bytes)
+    fn parse(text: &[u8]) -> Option<Vec<u8>> {
+        let half = |digit: u8| char::from(digit).to_digit(16).and_then(|half| u8::try_from(half).ok());
+        let (pairs, rest) = text.as_chunks::<2>();
+        let bytes = pairs.iter().map(|[high, low]| Some(half(*high)? << 4 | half(*low)?)).collect();
+        if rest.is_empty() { bytes } else { None }
     }
 }

@@ -3,6 +3,8 @@
 //! A row that cannot be read is an error that names it; none is left out.
 
 mod handoffs;
+mod mail_lists;
+mod mailbox;
 mod rooms;
 
 use std::fmt::Display;
@@ -16,7 +18,7 @@ use uuid::Uuid;
 
 use super::error::StoreError;
 use super::records::{BookmarkRow, EventRow, LineRow, PermitRow, Row, TokenRow, decode};
-use super::tables::{BOOKMARKS, COUNTERS, EVENTS, PERMITS, TOKENS, TRANSCRIPTS, counter};
+use super::tables::{BOOKMARKS, EVENTS, ONGOING, Ongoing, TOKENS, TRANSCRIPTS, number};
 use super::txn::HeldPermit;
 use crate::front::TranscriptLine;
 
@@ -42,10 +44,10 @@ impl Snapshot {
 
     /// Every run whose process group may still be there.
     pub fn permits(&self) -> Result<Vec<HeldPermit>, StoreError> {
-        let table = self.txn.open_table(PERMITS)?;
-        let rows = table.range::<u64>(..)?.map(|row| {
+        let table = self.txn.open_table(ONGOING)?;
+        let rows = table.range(Ongoing::Permit.all())?.map(|row| {
             let (permit, row) = row?;
-            Ok(decode::<PermitRow>(row.value(), permit.value())?.into())
+            Ok(decode::<PermitRow>(row.value(), permit.value().1)?.into())
         });
         rows.collect()
     }
@@ -74,14 +76,26 @@ impl Snapshot {
         Ok(Some(decode::<BookmarkRow>(row.value(), name)?.value))
     }
 
+    /// Every bookmark whose name begins like this: what follows that in its name, and its text.
+    pub fn bookmarks(&self, prefix: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let table = self.txn.open_table(BOOKMARKS)?;
+        let mut found = Vec::new();
+        for row in table.range(prefix..)? {
+            let (name, row) = row?;
+            let Some(rest) = name.value().strip_prefix(prefix) else { break };
+            found.push((rest.to_owned(), decode::<BookmarkRow>(row.value(), name.value())?.value));
+        }
+        Ok(found)
+    }
+
     /// The grant epoch; zero before it ever moved.
     pub fn grant_epoch(&self) -> Result<GrantEpoch, StoreError> {
-        self.number(counter::GRANT_EPOCH).map(GrantEpoch)
+        self.number(number::GRANT_EPOCH).map(GrantEpoch)
     }
 
     /// Bytes of all transcripts together.
     pub fn transcript_bytes(&self) -> Result<u64, StoreError> {
-        self.number(counter::TRANSCRIPT_BYTES)
+        self.number(number::TRANSCRIPT_BYTES)
     }
 
     /// Lines of a transcript after `after`, oldest first, at most [`LIST_MAX`].
@@ -100,30 +114,41 @@ impl Snapshot {
 
     /// The last event's sequence; zero before any.
     pub fn last_event(&self) -> Result<u64, StoreError> {
-        self.number(counter::EVENTS)
+        self.number(number::EVENTS)
     }
 
     /// The sequence of the oldest event that is kept. A reader whose last one is older than the one
     /// before it has missed some and reads everything anew.
     pub fn first_event(&self) -> Result<Option<u64>, StoreError> {
-        let first = self.txn.open_table(EVENTS)?.range::<u64>(..)?.next().transpose()?;
+        let first = self.txn.open_table(EVENTS)?.range(..number::FIRST)?.next().transpose()?;
         Ok(first.map(|(seq, _)| seq.value()))
     }
 
     /// Events after `after` with their sequence, oldest first, at most [`LIST_MAX`].
     pub fn events_after(&self, after: u64, limit: usize) -> Result<Vec<(u64, Event)>, StoreError> {
         let table = self.txn.open_table(EVENTS)?;
-        let rows = table.range(after.saturating_add(1)..)?.take(limit.min(LIST_MAX)).map(|row| {
-            let (seq, row) = row?;
-            let seq = seq.value();
-            Ok((seq, Event::from(decode::<EventRow>(row.value(), seq)?.what)))
-        });
+        let rows = table
+            .range(after.saturating_add(1).min(number::FIRST)..number::FIRST)?
+            .take(limit.min(LIST_MAX))
+            .map(|row| {
+                let (seq, row) = row?;
+                let seq = seq.value();
+                Ok((seq, Event::from(decode::<EventRow>(row.value(), seq)?.what)))
+            });
         rows.collect()
     }
 
-    fn number(&self, name: &str) -> Result<u64, StoreError> {
-        let table = self.txn.open_table(COUNTERS)?;
-        Ok(table.get(name)?.map(|found| found.value()).unwrap_or_default())
+    fn number(&self, which: u64) -> Result<u64, StoreError> {
+        self.numbers([which]).map(|[number]| number)
+    }
+
+    fn numbers<const N: usize>(&self, which: [u64; N]) -> Result<[u64; N], StoreError> {
+        let table = self.txn.open_table(EVENTS)?;
+        let mut numbers = [0; N];
+        for (number, which) in numbers.iter_mut().zip(which) {
+            *number = number::read(table.get(which)?.as_ref().map(|found| found.value()));
+        }
+        Ok(numbers)
     }
 }
 

@@ -6,10 +6,9 @@
 use std::sync::Arc;
 
 use clankie_domain::admission::Change;
-use clankie_domain::event::Event;
 use clankie_domain::grant::GrantEpoch;
 use clankie_domain::handoff::{HandoffRecord, State};
-use clankie_domain::ids::{HandoffId, PermitId, RoomId, RunId, TokenId};
+use clankie_domain::ids::{ConversationId, HandoffId, PermitId, RequestId, RoomId, RunId, TokenId};
 use clankie_domain::message::RoomMessage;
 use clankie_domain::principal::Token;
 use clankie_domain::receipt::Receipt;
@@ -17,6 +16,7 @@ use clankie_domain::session::Entry;
 use clankie_domain::time::Timestamp;
 
 use super::error::StoreError;
+use super::mailbox::MailOp;
 use super::records::{
     BookmarkRow, EventRow, HandoffRow, LineRow, MessageRow, PermitRow, ReceiptRow, TokenRow, WhatRow, delivery_key,
     encode,
@@ -32,7 +32,7 @@ pub struct Txn {
 }
 
 /// A condition checked inside the write transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Guard {
     /// Grants have not changed since they were looked at.
     GrantEpoch(GrantEpoch),
@@ -40,6 +40,10 @@ pub enum Guard {
     RecordRevision(HandoffId, u64),
     /// The handoff is running.
     Runs(HandoffId),
+    /// The conversation's mailbox has this version; zero means that there is none.
+    Mailbox(ConversationId, u64),
+    /// The category that this ask's Approve opened was not used yet.
+    GateUnused(RequestId),
 }
 
 /// One write.
@@ -57,6 +61,11 @@ pub enum Write {
         name: String,
         /// What only the gateway reads.
         value: String,
+    },
+    /// A gateway does not go on there any more. Nothing, when there is no such bookmark.
+    BookmarkGone {
+        /// The gateway's own name for it.
+        name: String,
     },
     /// Lines at the end of a handoff's transcript. Nothing, when there is no such handoff.
     Transcript {
@@ -86,7 +95,7 @@ pub struct Committed {
 }
 
 /// Whether a transaction was applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
     /// All of it.
     Yes,
@@ -154,6 +163,8 @@ pub(super) struct Prepared {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Standing {
     Live,
+    /// It ended then, and something of it is still to be posted, perhaps once more.
+    Posting(Timestamp),
     Ended(Timestamp),
 }
 
@@ -165,7 +176,9 @@ pub(super) enum Op {
     PermitTaken { permit: PermitId, row: Vec<u8> },
     PermitGone { permit: PermitId },
     Message { room: RoomId, id: String, at: Timestamp, row: Vec<u8>, event: Vec<u8> },
+    Mail(MailOp),
     Bookmark { name: String, row: Vec<u8> },
+    BookmarkGone { name: String },
     Token { id: TokenId, row: Vec<u8> },
     GrantEpoch(GrantEpoch),
     Transcript { handoff: HandoffId, at: Timestamp, lines: Vec<Vec<u8>> },
@@ -188,7 +201,9 @@ fn write(write: Write) -> Result<Op, StoreError> {
         }
         Write::Change(Change::PermitGone { permit }) => Ok(Op::PermitGone { permit }),
         Write::Change(Change::Message(message)) => self::message(message),
+        Write::Change(Change::Mail(change)) => MailOp::encode(change).map(Op::Mail),
         Write::Bookmark { name, value } => Ok(Op::Bookmark { name, row: encode(&BookmarkRow { value })? }),
+        Write::BookmarkGone { name } => Ok(Op::BookmarkGone { name }),
         Write::Token(token) => Ok(Op::Token { id: token.id, row: encode(&TokenRow::from(token))? }),
         Write::GrantEpoch(epoch) => Ok(Op::GrantEpoch(epoch)),
         Write::Transcript { handoff, at, entries } => {
@@ -204,11 +219,11 @@ fn record(record: Arc<HandoffRecord>) -> Result<Op, StoreError> {
     let moment = record.ended_at.or(record.started_at).unwrap_or(record.created_at);
     let standing = match &record.state {
         State::Pending | State::Running(_) | State::Joined { .. } => Standing::Live,
-        State::Ended(_) if record.room_delivery.is_open() => Standing::Live,
+        State::Ended(_) if record.room_delivery.is_open() => Standing::Posting(moment),
         State::Ended(_) => Standing::Ended(moment),
     };
     let (id, room, state, revision) = (record.id, record.room.clone(), record.state_name(), record.revision);
-    let event = event(moment, Event::Handoff { id, room: room.clone(), state, revision })?;
+    let event = event(moment, WhatRow::Handoff { id, room: room.clone(), state: state.into(), revision })?;
     Ok(Op::Record { id, room, standing, row: encode(&HandoffRow::from(record))?, event })
 }
 
@@ -220,10 +235,11 @@ fn receipt(receipt: Receipt) -> Result<Op, StoreError> {
 
 fn message(message: RoomMessage) -> Result<Op, StoreError> {
     let (room, id, at) = (message.room.clone(), message.id.clone(), message.at);
-    let event = event(at, Event::Message { room: room.clone() })?;
+    let event = event(at, WhatRow::Message { room: room.clone() })?;
     Ok(Op::Message { room, id, at, row: encode(&MessageRow::from(message))?, event })
 }
 
-fn event(at: Timestamp, event: Event) -> Result<Vec<u8>, StoreError> {
-    encode(&EventRow { at, what: WhatRow::from(event) })
+/// The row of an event.
+pub(super) fn event(at: Timestamp, what: WhatRow) -> Result<Vec<u8>, StoreError> {
+    encode(&EventRow { at, what })
 }

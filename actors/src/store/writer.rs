@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, mpsc};
 
+use clankie_domain::mutant::{self, Mutant};
 use redb::{Database, Durability, ReadTransaction, ReadableDatabase};
 use tokio::sync::{oneshot, watch};
 
@@ -68,7 +69,8 @@ impl Core {
         let mut txn = open.database.begin_write()?;
         // A commit of another thread may have failed while this one waited for its turn.
         self.health()?;
-        txn.set_durability(Durability::Immediate)?;
+        let flushed = !mutant::on(Mutant::I2CommitIsNotFlushed);
+        txn.set_durability(if flushed { Durability::Immediate } else { Durability::None })?;
         // Two flushes a commit. With one, a stranger who chooses the stored bytes could forge the
         // checksum of a torn commit; and a repair would read the whole file.
         txn.set_quick_repair(true);

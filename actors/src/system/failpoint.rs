@@ -7,6 +7,9 @@ use clankie_domain::admission::FromGlobal;
 use clankie_domain::admission::room::RoomInput;
 use clankie_domain::delivery::PostingStep;
 
+/// The step's name for every input with which an answer starts to cross.
+pub(crate) const DISPATCH: &str = "room.dispatch";
+
 /// Which side of the durable step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Side {
@@ -40,8 +43,10 @@ pub(crate) fn step_of(input: &RoomInput) -> &'static str {
         RoomInput::Global(FromGlobal::Permit(_)) => "room.permit",
         RoomInput::Global(FromGlobal::Busy(..)) => "room.busy",
         RoomInput::Ready(_) => "room.ready",
+        RoomInput::Took(_) => "room.took",
+        RoomInput::Continue { .. } => "room.continue",
         RoomInput::Doing(..) => "room.doing",
-        RoomInput::Ended(..) => "room.ended",
+        RoomInput::Ended(..) | RoomInput::EndedWithAsk(..) => "room.ended",
         RoomInput::Gone(_) => "room.gone",
         RoomInput::Posting { step: PostingStep::Send { .. }, .. } => "room.posting",
         RoomInput::Posting { .. } => "room.posted",

@@ -9,17 +9,23 @@ use std::time::Duration;
 
 use clankie_domain::handoff::HandoffRecord;
 use clankie_domain::ids::{HandoffId, RoomId, RunId};
-use clankie_domain::session::{AbortReason, Command, Session, SessionEffect, SessionEvent, SessionInput};
+use clankie_domain::result::{Approval, FailCode};
+use clankie_domain::session::{
+    AbortReason, Command, Outcome, Reply, RunEnd, RunOutcome, Session, SessionEffect, SessionEvent, SessionInput,
+};
 use clankie_domain::stall::TICK_MS;
 use clankie_domain::steering::Joiner;
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
+use super::answered::{self, Secret, Veil, framed};
+use super::mailbox::{Job, MailDoor, MailMsg, Publisher};
 use super::room_admission::RoomPorts;
 use super::rooms::{RoomBody, Rooms};
 use super::tools::HostTools;
 use super::transcript::Transcript;
-use crate::ports::{EVENTS_IN_FLIGHT, EventSink, Executor, SessionHandle, SessionSpec};
+use crate::digest;
+use crate::ports::{Answered, EVENTS_IN_FLIGHT, EventSink, Executor, SessionHandle, SessionSpec};
 
 /// How long transcript lines may wait for more: nobody waits for them, and readers see them soon.
 const TRANSCRIPT_EVERY: Duration = Duration::from_millis(200);
@@ -66,6 +72,8 @@ pub(crate) struct Run {
     session: Session,
     handle: Option<SessionHandle>,
     transcript: Transcript,
+    /// Over a secret answer that the session was given.
+    veil: Option<Veil>,
 }
 
 /// Tells the room that nothing of a run's session is left, also when the session never began: its
@@ -93,17 +101,29 @@ impl Actor for Handoff {
         let RoomPorts { stall_ms, output_max, .. } = *self.ports;
         let session = Session::new(joiners, stall_ms, output_max, self.ports.clock.now());
         let transcript = Transcript::new(record.id, self.ports.store.clone());
-        Ok(Run { record, session, handle: None, transcript })
+        Ok(Run { record, session, handle: None, transcript, veil: None })
     }
 
     async fn post_start(&self, myself: ActorRef<HandoffMsg>, run: &mut Run) -> Result<(), ActorProcessingErr> {
         let name = run.record.executor.clone();
         let executor = self.ports.executors.iter().find(|executor| Some(executor.name()) == name.as_ref());
         let end = SessionEnd { rooms: self.rooms.clone(), room: run.record.room.clone(), run: run.record.run };
-        match executor {
-            Some(executor) => self.start(&myself, Arc::clone(executor), run, end),
-            None => {
+        let answered = answered::of(&run.record, &self.ports.store, self.ports.vault.as_ref());
+        match (executor, answered) {
+            (Some(executor), Ok(answered)) => {
+                run.veil = answered.as_ref().and_then(Secret::of).map(Veil::new);
+                self.start(&myself, Arc::clone(executor), (answered, end), run);
+            }
+            (None, _) => {
                 self.take(&myself, SessionInput::Exited, run);
+                drop(end);
+                myself.stop(None);
+            }
+            (Some(_), Err(why)) => {
+                tracing::error!(handoff = %run.record.id, error = %why, "a continuation was not started");
+                // Nothing was given to anybody: the answer comes back.
+                let failed = SessionEvent::Settled(Outcome::Failed(FailCode::ExecutorFailed));
+                self.take(&myself, SessionInput::Event(failed), run);
                 drop(end);
                 myself.stop(None);
             }
@@ -119,7 +139,15 @@ impl Actor for Handoff {
         run: &mut Run,
     ) -> Result<(), ActorProcessingErr> {
         match message {
-            HandoffMsg::Event(event, _permit) => self.take(&myself, SessionInput::Event(event), run),
+            HandoffMsg::Event(event, _permit) => {
+                let events = match &mut run.veil {
+                    Some(veil) => veil.pass(event),
+                    None => vec![event],
+                };
+                for event in events {
+                    self.take(&myself, SessionInput::Event(event), run);
+                }
+            }
             HandoffMsg::Hand(joiner) => self.take(&myself, SessionInput::Hand(joiner), run),
             HandoffMsg::TakeBack(handoff) => self.take(&myself, SessionInput::TakeBack(handoff), run),
             HandoffMsg::Abort(why) => self.take(&myself, SessionInput::Abort(why), run),
@@ -140,9 +168,15 @@ impl Actor for Handoff {
 }
 
 impl Handoff {
-    fn start(&self, myself: &ActorRef<HandoffMsg>, executor: Arc<dyn Executor>, run: &mut Run, end: SessionEnd) {
+    fn start(
+        &self,
+        myself: &ActorRef<HandoffMsg>,
+        executor: Arc<dyn Executor>,
+        (answered, end): (Option<Answered>, SessionEnd),
+        run: &mut Run,
+    ) {
         let (sink, events) = EventSink::channel();
-        let mut handle = executor.start(self.spec(&run.record), sink);
+        let mut handle = executor.start(self.spec(&run.record, answered), sink);
         let (_, never) = oneshot::channel();
         let gone = std::mem::replace(&mut handle.gone, never);
         run.handle = Some(handle);
@@ -158,7 +192,9 @@ impl Handoff {
         self.schedule_flush(myself);
     }
 
-    fn spec(&self, record: &Arc<HandoffRecord>) -> SessionSpec {
+    fn spec(&self, record: &Arc<HandoffRecord>, answered: Option<Answered>) -> SessionSpec {
+        let request = answered.as_ref().map_or_else(|| record.request.clone(), framed);
+        let secret = answered.as_ref().and_then(Secret::of);
         SessionSpec {
             run: record.run,
             handoff: record.id,
@@ -168,9 +204,10 @@ impl Handoff {
             actor_name: record.actor_name.clone(),
             source: record.source,
             grant: record.grant.clone(),
-            request: record.request.clone(),
+            request,
             attachments: record.attachments.clone(),
-            tools: Arc::new(HostTools::new(Arc::clone(record), Arc::clone(&self.ports))),
+            answered,
+            tools: Arc::new(HostTools::new(Arc::clone(record), Arc::clone(&self.ports), secret)),
         }
     }
 
@@ -180,6 +217,7 @@ impl Handoff {
             match effect {
                 SessionEffect::Command(command) => run.command(command),
                 SessionEffect::Ready => self.rooms.send(&run.record.room, RoomBody::Ready(run.record.run)),
+                SessionEffect::Took => self.rooms.send(&run.record.room, RoomBody::Took(run.record.run)),
                 SessionEffect::Doing(line) => {
                     self.rooms.send(&run.record.room, RoomBody::Doing(run.record.run, line));
                 }
@@ -194,7 +232,10 @@ impl Handoff {
                 SessionEffect::Ended(end) => {
                     run.transcript.ended(&end, now);
                     run.transcript.flush(self.ports.clock.now());
-                    self.rooms.send(&run.record.room, RoomBody::Ended(run.record.run, end));
+                    if asked(&end).is_some() {
+                        self.rooms.send(&run.record.room, RoomBody::Filing(run.record.run));
+                    }
+                    report_end(&run.record, end, &self.rooms, &self.ports.mail);
                     run.close();
                     myself.send_after(self.ports.stop_grace, || HandoffMsg::GraceOver);
                 }
@@ -233,6 +274,24 @@ impl Run {
         if let Some(handle) = &self.handle {
             handle.kill.pull();
         }
+    }
+}
+
+/// What the owner is asked by this end.
+fn asked(end: &RunEnd) -> Option<String> {
+    match &end.outcome {
+        RunOutcome::Replied(Reply::WaitingUser { prompt, approval: Approval::Required }) => Some(prompt.clone()),
+        RunOutcome::Replied(_) | RunOutcome::Failed(_) | RunOutcome::Stopped(_) => None,
+    }
+}
+
+/// Reports an end to the room; one that only the owner may approve goes there with its ask.
+pub(crate) fn report_end(record: &HandoffRecord, end: RunEnd, rooms: &Rooms, mail: &MailDoor) {
+    match asked(&end).map(|prompt| (prompt, digest::room_conversation(&record.room))) {
+        Some((prompt, Ok(conversation))) => {
+            mail.tell(MailMsg::Do(conversation, Job::filed(prompt, Publisher::of(record), end)));
+        }
+        Some((_, Err(_))) | None => rooms.send(&record.room, RoomBody::Ended(record.run, end)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Wakes whoever waits for one handoff: a hint to read again, never the news itself.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +27,10 @@ impl Hints {
         }
     }
 
-    /// Wakes every open wait: much changed at once.
+    /// Wakes every open wait: much changed at once. In an order that does not depend on the map's.
     pub(crate) fn wake_all(&self) {
-        for notify in self.0.iter() {
-            notify.notify_waiters();
-        }
+        let waited_on: BTreeSet<HandoffId> = self.0.iter().map(|entry| *entry.key()).collect();
+        waited_on.into_iter().for_each(|id| self.wake(id));
     }
 
     /// Returns when `ready` holds, looking again at each hint, or after `wait`.

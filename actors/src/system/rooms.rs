@@ -4,16 +4,18 @@
 //! was handled. An actor ends only through [`Rooms::end_if_unleased`], so no message can be sent
 //! to an actor that is about to end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use clankie_domain::admission::recover::Place;
-use clankie_domain::admission::room::{Answer, Canceller, Room, Which};
+use clankie_domain::admission::room::{Answer, Canceller, Continuation, Room, Which};
 use clankie_domain::admission::{FromGlobal, SUBMITS_IN_FLIGHT, ToGlobal};
 use clankie_domain::delivery::PostingStep;
-use clankie_domain::ids::{ActorId, DeliveryId, HandoffId, RoomId, RunId};
+use clankie_domain::grant::{Authority, GrantEpoch};
+use clankie_domain::ids::{ActorId, ConversationId, DeliveryId, HandoffId, RoomId, RunId};
+use clankie_domain::mailbox::MailChange;
 use clankie_domain::request::Submission;
 use clankie_domain::session::RunEnd;
 use dashmap::DashMap;
@@ -24,6 +26,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use super::global_admission::GlobalMsg;
 use super::room_admission::{RoomAdmission, RoomPorts};
 use super::sessions::Sessions;
+use crate::store::Store;
 
 /// What a room hears.
 #[derive(Debug)]
@@ -38,10 +41,20 @@ pub(crate) enum RoomBody {
     Global(FromGlobal),
     /// A run's session is ready.
     Ready(RunId),
+    /// A run's session took what it was given.
+    Took(RunId),
     /// What a run does now.
     Doing(RunId, String),
     /// A run ended.
     Ended(RunId, RunEnd),
+    /// A run ended, and an ask goes into the same commit.
+    EndedWithAsk(RunId, RunEnd, FiledAsk),
+    /// An accepted answer wakes its source.
+    Continue(Box<Continuation>, DecidedOn, oneshot::Sender<Answer>),
+    /// A run has ended with an ask: its end comes by the mailbox.
+    Filing(RunId),
+    /// The actor of a run has ended. One that did report has no use for it.
+    Died(RunId),
     /// A run's session is gone.
     Gone(RunId),
     /// What anybody may do has changed.
@@ -58,6 +71,26 @@ pub(crate) enum RoomBody {
     Retract(DeliveryId, ActorId, oneshot::Sender<Answer>),
     /// Nothing of the room is out any more: it may end if nothing lives there.
     Rest,
+}
+
+/// What an answer was decided on: its commit holds only while both are so.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DecidedOn {
+    /// The version of its mailbox.
+    pub(crate) version: u64,
+    /// The authority under which whoever answered might do so.
+    pub(crate) epoch: GrantEpoch,
+}
+
+/// What the mailbox decided for the end of a run.
+#[derive(Debug)]
+pub(crate) struct FiledAsk {
+    pub(crate) mail: Vec<MailChange>,
+    pub(crate) conversation: ConversationId,
+    /// The version of the mailbox that it was decided on.
+    pub(crate) version: u64,
+    /// Dropped when the commit has ended; until then the conversation is held.
+    pub(crate) hold: oneshot::Sender<()>,
 }
 
 /// A message with the lease that holds its receiver alive.
@@ -144,6 +177,16 @@ impl Rooms {
         Self { entries: Arc::default(), gate: Arc::new(gate), ports: Arc::new(ports) }
     }
 
+    /// The authority in force.
+    pub(crate) fn authority(&self) -> Arc<Authority> {
+        self.ports.authority.current()
+    }
+
+    /// Where everything durable is.
+    pub(crate) fn store(&self) -> &Store {
+        &self.ports.store
+    }
+
     /// Opens, closes or drains.
     pub(crate) fn set_gate(&self, gate: Gate) {
         self.gate.send_replace(gate);
@@ -171,6 +214,14 @@ impl Rooms {
         }
     }
 
+    /// Returns once rooms can be reached, or after `within`: admission is being rebuilt for so long at most.
+    pub(crate) async fn reachable(&self, within: Duration) {
+        let mut gate = self.gate.subscribe();
+        let open = gate.wait_for(|gate| !matches!(gate, Gate::Closed));
+        // A message that is sent all the same is dropped, and its sender told so.
+        let _ = tokio::time::timeout(within, open).await;
+    }
+
     /// Tells a room that nothing of it is out any more. One without an actor rests already.
     pub(crate) fn rest(&self, room: &RoomId) {
         if let Some(entry) = self.entries.get(room) {
@@ -187,10 +238,14 @@ impl Rooms {
 
     /// Sends to every room that has an actor.
     pub(crate) fn send_all(&self, body: impl Fn() -> RoomBody) {
-        let rooms: Vec<RoomId> = self.entries.iter().map(|entry| entry.key().clone()).collect();
-        for room in rooms {
+        for room in self.names() {
             self.send(&room, body());
         }
+    }
+
+    /// Every room that has an actor, in an order that does not depend on the map's.
+    fn names(&self) -> BTreeSet<RoomId> {
+        self.entries.iter().map(|entry| entry.key().clone()).collect()
     }
 
     /// Tells the owner of the counts, with a lease of the room.
@@ -236,8 +291,7 @@ impl Rooms {
 
     /// Forgets every room and hands their actors out, for a rebuild.
     pub(crate) fn take_all(&self) -> Vec<ActorRef<RoomMsg>> {
-        let rooms: Vec<RoomId> = self.entries.iter().map(|entry| entry.key().clone()).collect();
-        rooms.iter().filter_map(|room| self.entries.remove(room)).map(|(_, entry)| entry.actor).collect()
+        self.names().iter().filter_map(|room| self.entries.remove(room)).map(|(_, entry)| entry.actor).collect()
     }
 
     /// Whether this actor is the one of a room that is in the map.

@@ -3,6 +3,7 @@
 //! Admission fails as one: there is no partial rebuild. The sessions are stopped, boot recovery
 //! runs, and everything is made new. A second death within a minute ends the process.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use super::failpoint::{self, Side};
 use super::fatal::{Fatal, Fuse};
 use super::global_admission::{GlobalAdmission, GlobalMsg};
 use super::hints::Hints;
+use super::mailbox::{MailDoor, MailMsg};
 use super::rooms::{Gate, RoomBody, Rooms, Running};
 use super::sessions::Sessions;
 use crate::ports::Clock;
@@ -69,6 +71,7 @@ pub(crate) struct Supervisor {
     pub(crate) hints: Hints,
     pub(crate) tickets: Tickets,
     pub(crate) limits: Limits,
+    pub(crate) mail: MailDoor,
     pub(crate) fatal: Fatal,
 }
 
@@ -189,6 +192,7 @@ impl Supervisor {
             self.store.commit(Txn::changes(changes)).await?;
             failpoint::hit("boot.recover", Side::After);
             self.hints.wake_all();
+            self.mail.tell(MailMsg::Forget);
         }
         let handler = GlobalAdmission { clock: Arc::clone(&self.clock), rooms: self.rooms.clone() };
         let (global, _) = Actor::spawn_linked(None, handler, self.limits, myself.get_cell()).await?;
@@ -199,10 +203,12 @@ impl Supervisor {
 
     fn found(&self) -> Result<Found, StoreError> {
         let snapshot = self.store.snapshot()?;
-        Ok(Found {
-            records: snapshot.live()?,
-            permits: snapshot.permits()?.into_iter().map(|held| held.permit).collect(),
-        })
+        let (records, permits) = (snapshot.live()?, snapshot.permits()?);
+        let mut claims = BTreeMap::new();
+        for request in records.iter().filter_map(|record| record.delivery.answered()) {
+            claims.extend(snapshot.claim(request)?.map(|claim| (request, claim)));
+        }
+        Ok(Found { records, permits: permits.into_iter().map(|held| held.permit).collect(), claims })
     }
 
     /// One chunk; the next one is a message of its own, so that nothing waits for long.

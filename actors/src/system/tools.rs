@@ -12,10 +12,12 @@ use clankie_domain::admission::Change;
 use clankie_domain::grant::{Gateway, GrantEpoch};
 use clankie_domain::handoff::HandoffRecord;
 use clankie_domain::message::{MessageKind, RoomMessage};
+use clankie_domain::mutant::{self, Mutant};
 use clankie_domain::request::Source;
 use clankie_domain::time::Timestamp;
 use serde_json::{Value, json};
 
+use super::answered::Secret;
 use super::context;
 use super::failpoint::{self, Side};
 use super::room_admission::RoomPorts;
@@ -24,6 +26,8 @@ use crate::ports::{RoomTools, ToolReply, ToolSpec};
 use crate::store::{Applied, Guard, StoreError, Txn, Write};
 
 mod catalog;
+mod gate;
+mod mail;
 
 /// Longest word on the way, in characters.
 const UPDATE_CHARS: usize = 600;
@@ -34,7 +38,7 @@ const LISTED: usize = 50;
 /// Tries to commit an intent while the authority moves; each waits for the next epoch.
 const EPOCH_TRIES: usize = 3;
 
-/// The names that this build has. The mailbox's two exist for the agent and answer `tool_unavailable`.
+/// The tools that every grant has.
 pub(crate) const ROOM_TOOLS: [&str; 6] =
     ["send_text_update", "react", "room_history", "list_handoffs", "request_user_input", "mail_owner_update"];
 
@@ -44,12 +48,14 @@ pub(crate) struct HostTools {
     record: Arc<HandoffRecord>,
     ports: Arc<RoomPorts>,
     last_update: AtomicI64,
+    /// A secret answer that the session was given: no tool carries it on.
+    secret: Option<Secret>,
 }
 
 impl HostTools {
     /// The tools of this running record.
-    pub(crate) fn new(record: Arc<HandoffRecord>, ports: Arc<RoomPorts>) -> Self {
-        Self { record, ports, last_update: AtomicI64::new(i64::MIN) }
+    pub(crate) fn new(record: Arc<HandoffRecord>, ports: Arc<RoomPorts>, secret: Option<Secret>) -> Self {
+        Self { record, ports, last_update: AtomicI64::new(i64::MIN), secret }
     }
 
     async fn update(&self, call_id: &str, arguments: &Value) -> ToolReply {
@@ -96,14 +102,15 @@ impl HostTools {
                 author: None,
                 author_name: "clankie".to_owned(),
                 text: text.to_owned(),
-                reply_to: Some(self.record.delivery.clone()),
+                reply_to: Some(self.record.quoted().clone()),
                 handoff: self.record.id,
                 at,
             };
             failpoint::hit("tool.say", Side::Before);
-            let txn = Txn::of(Write::Change(Change::Message(message.clone())))
-                .guarded(Guard::GrantEpoch(epoch))
-                .guarded(Guard::Runs(self.record.id));
+            let mut txn = Txn::of(Write::Change(Change::Message(message.clone()))).guarded(Guard::GrantEpoch(epoch));
+            if !mutant::on(Mutant::I4IntentOutlivesItsRun) {
+                txn = txn.guarded(Guard::Runs(self.record.id));
+            }
             match self.ports.store.commit(txn).await.map(|done| done.applied) {
                 Ok(Applied::Yes) => {
                     failpoint::hit("tool.say", Side::After);
@@ -153,8 +160,10 @@ impl HostTools {
 #[async_trait]
 impl RoomTools for HostTools {
     fn catalog(&self) -> Vec<ToolSpec> {
+        let machine = self.ports.machine_tools.iter().map(|tool| tool.spec());
         catalog::specs(&self.ports.reactions)
             .into_iter()
+            .chain(machine)
             .filter(|spec| self.record.grant.tools.contains(&spec.name))
             .collect()
     }
@@ -164,12 +173,18 @@ impl RoomTools for HostTools {
     }
 
     async fn call(&self, call_id: &str, name: &str, arguments: Value) -> ToolReply {
-        if !self.record.grant.tools.contains(name) {
+        if !self.record.grant.tools.contains(name) && !mutant::on(Mutant::I8AnyToolIsThere) {
             return refused("tool_unavailable", "There is no such tool here.");
         }
         if let Err(reply) = self.permitted() {
             return reply;
         }
+        let secret = self.secret.as_ref().filter(|_| !mutant::on(Mutant::M7CarriedByTools));
+        let carries = secret.is_some_and(|secret| secret.is_in(&arguments));
+        let arguments = match secret {
+            Some(secret) => secret.hide_in(arguments),
+            None => arguments,
+        };
         let read = |value: Result<Value, StoreError>| match value {
             Ok(value) => ToolReply::Done(value.to_string()),
             Err(stopped) => unavailable(&stopped),
@@ -179,14 +194,20 @@ impl RoomTools for HostTools {
             "react" => self.react(&arguments).await,
             "room_history" => read(self.history()),
             "list_handoffs" => read(self.handoffs()),
-            _ => refused("tool_unavailable", "This tool is not available in this build."),
+            "request_user_input" => self.request_user_input(arguments).await,
+            "mail_owner_update" => self.mail_owner_update(call_id, arguments).await,
+            _ => match self.ports.machine_tools.iter().find(|tool| tool.spec().name == name) {
+                Some(_) if carries => refused("secret_in_arguments", "No tool writes a private answer anywhere."),
+                Some(tool) => self.machine(tool.as_ref(), arguments).await,
+                None => refused("tool_unavailable", "This tool is not available in this build."),
+            },
         }
     }
 }
 
 /// The one text argument `key`; anything else in the object is refused.
 fn only_text<'a>(arguments: &'a Value, key: &str) -> Result<&'a str, ToolReply> {
-    let fields = arguments.as_object().filter(|fields| fields.len() == 1);
+    let fields = arguments.as_object().filter(|fields| fields.len() == 1 || mutant::on(Mutant::I8ArgumentsSayMore));
     let text = fields.and_then(|fields| fields.get(key)).and_then(Value::as_str);
     text.map(str::trim).ok_or_else(|| {
         let sentence = format!("arguments must be an object with the one text field {key:?}.");

@@ -9,7 +9,7 @@ use clankie_actors::domain::admission::Change;
 use clankie_actors::domain::event::Event;
 use clankie_actors::domain::grant::GrantEpoch;
 use clankie_actors::domain::handoff::StateName;
-use clankie_actors::domain::ids::DeliveryId;
+use clankie_actors::domain::ids::{DeliveryId, RequestId};
 use clankie_actors::domain::retention::TRANSCRIPT_PER_HANDOFF;
 use clankie_actors::domain::session::Entry;
 use clankie_actors::store::{Applied, Committed, Guard, Store, StoreError, Txn, Write};
@@ -121,15 +121,16 @@ fn a_guard_that_does_not_hold_applies_nothing_and_harms_no_other() {
     store.commit_group(vec![epoch(3), accepted(1)]).unwrap();
     let before = dump(&store);
     let (stale, moved) = (Guard::GrantEpoch(GrantEpoch(2)), Guard::RecordRevision(handoff(1), 7));
-    for guard in [stale, moved, Guard::RecordRevision(handoff(1), 0), Guard::RecordRevision(handoff(2), 1)] {
-        let done = store.commit_now(accepted(2).guarded(Guard::GrantEpoch(GrantEpoch(3))).guarded(guard)).unwrap();
+    for guard in [stale.clone(), moved, Guard::RecordRevision(handoff(1), 0), Guard::RecordRevision(handoff(2), 1)] {
+        let done =
+            store.commit_now(accepted(2).guarded(Guard::GrantEpoch(GrantEpoch(3))).guarded(guard.clone())).unwrap();
         assert_eq!(done, Committed { last_event: 1, applied: Applied::GuardFailed(guard), pruned: 0 });
         assert_eq!(dump(&store), before);
     }
     assert_eq!(store.commits(), 1, "nothing was written for a transaction that was not applied");
     let between = store.commit_group(vec![
         accepted(2).guarded(Guard::RecordRevision(handoff(2), 0)),
-        accepted(3).guarded(stale),
+        accepted(3).guarded(stale.clone()),
         accepted(4).guarded(Guard::RecordRevision(handoff(2), 1)).guarded(Guard::GrantEpoch(GrantEpoch(3))),
     ]);
     let applied: Vec<_> = between.unwrap().into_iter().map(|done| done.applied).collect();
@@ -142,7 +143,7 @@ fn a_guard_that_does_not_hold_applies_nothing_and_harms_no_other() {
 fn i3_no_client_can_name_the_receipt_of_a_minted_delivery() {
     let store = memory();
     let minted = [
-        DeliveryId::Continuation(uuid(1)),
+        DeliveryId::Continuation(RequestId(uuid(1))),
         DeliveryId::Edit { of: "m-1".into(), digest: "ab".into() },
         DeliveryId::Edit { of: "1:m-1".into(), digest: "a".into() },
     ];

@@ -12,11 +12,12 @@ use clankie_actors::domain::admission::Change;
 use clankie_actors::domain::delivery::{Posting, RoomDelivery};
 use clankie_actors::domain::grant::Plan;
 use clankie_actors::domain::handoff::{Class, HandoffRecord, Owed, Phase, State, Usage};
-use clankie_actors::domain::ids::{DeliveryId, PermitId, RunId};
+use clankie_actors::domain::ids::{DeliveryId, PermitId, RequestId, RunId, TokenId};
 use clankie_actors::domain::message::{MessageKind, RoomMessage};
+use clankie_actors::domain::principal::{DeviceGrant, Token, TokenKind};
 use clankie_actors::domain::receipt::Receipt;
 use clankie_actors::domain::request::{Attachment, Quote, Source};
-use clankie_actors::domain::result::{Approval, By, FailCode, Media, PrincipalKind, TurnResult};
+use clankie_actors::domain::result::{Approval, By, FailCode, KeptFile, Media, PrincipalKind, TurnResult};
 use clankie_actors::domain::session::{Entry, ToolPhase};
 use clankie_actors::domain::steering::Mark;
 use clankie_actors::store::{Store, Txn, Write};
@@ -25,6 +26,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::history::token;
+use crate::mail::mail;
+use crate::mail_golden;
 use crate::raw;
 use crate::world::{EPOCH, at, dump, grant, handoff, pending, room, said, settled, started, uuid};
 
@@ -45,7 +48,7 @@ fn records() -> Vec<HandoffRecord> {
         native_child: Some("child-1".into()),
         joiner_count: 3,
         usage: Usage { input_tokens: 1, output_tokens: 2, cost_micros: 3, tool_calls: 4, bytes: 5 },
-        delivery: DeliveryId::Continuation(uuid(9)),
+        delivery: DeliveryId::Continuation(RequestId(uuid(9))),
         ..started(&pending(2, &lab), at(3))
     };
     let joined = HandoffRecord {
@@ -65,13 +68,20 @@ fn records() -> Vec<HandoffRecord> {
     [pending(1, &lab), full, joined].into_iter().chain(ended).collect()
 }
 
+fn device() -> Token {
+    let (id, kind, grants) = (TokenId(uuid(8)), TokenKind::Device, DeviceGrant::ALL.into());
+    Token { id, kind, grants, ..token() }
+}
+
 fn attachment() -> Attachment {
     let text = |text: &str| text.to_owned();
     Attachment { id: text("a1"), name: text("x.png"), mime_type: text("image/png"), size: 7, url: text("https://x/") }
 }
 
 fn results() -> Vec<TurnResult> {
-    let media = vec![Media { url: "https://x/y".into(), mime_type: "image/png".into() }];
+    let media = vec![Media::link("https://x/y".into(), "image/png".into())];
+    let file = Some(KeptFile { name: "notes.txt".into(), size: 7 });
+    let kept = vec![Media { url: "kept:1/0".into(), mime_type: "text/plain".into(), file }];
     let by = By { kind: PrincipalKind::Speaker, id: "local:ann".into() };
     vec![
         TurnResult::Settled { text: "two ✓".into(), media },
@@ -82,6 +92,7 @@ fn results() -> Vec<TurnResult> {
         TurnResult::Failed { code: FailCode::NativeUncertain },
         TurnResult::Failed { code: FailCode::Named("out_of_cheese".into()) },
         TurnResult::Cancelled { by },
+        TurnResult::Settled { text: String::new(), media: kept },
     ]
 }
 
@@ -94,6 +105,7 @@ fn postings() -> Vec<Posting> {
         Posting::Failed { why: "gone".into() },
         Posting::Uncertain,
         Posting::Suppressed { why: "policy".into() },
+        Posting::Confirmed,
         Posting::Confirmed,
     ]
 }
@@ -133,9 +145,12 @@ fn filled() -> TempDir {
     let changes = changes.chain(receipts.into_iter().map(Change::Receipt)).chain([permit]);
     let txn = Txn::changes(changes.chain(messages().into_iter().map(Change::Message)));
     let bookmark = Write::Bookmark { name: "discord/seen/1".into(), value: "2".into() };
-    store.commit_now(txn.and(Write::Token(token())).and(bookmark)).unwrap();
+    store.commit_now(txn.and(Write::Token(token())).and(Write::Token(device())).and(bookmark)).unwrap();
     let lines = entries().into_iter().map(|entry| (at(5), entry)).collect();
     store.commit_now(Txn::transcript(handoff(1), at(5), lines)).unwrap();
+    for changes in mail_golden::changes() {
+        store.commit_now(mail(changes)).unwrap();
+    }
     assert_ne!(grant().tools.len(), 0);
     store.close();
     dir
@@ -151,9 +166,14 @@ fn golden(table: &str) -> Vec<Value> {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Every row of a table is what the golden file shows, and reads as before once it is replaced by it.
-fn check<K: redb::Key + 'static>(dir: &Path, name: &str, table: TableDefinition<K, &[u8]>) -> BTreeMap<String, usize> {
-    let stored = raw::rows(dir, table).into_iter().map(|row| {
+/// Every row of that kind is what the golden file shows, and reads as before once it is replaced by it.
+fn check<K: redb::Key + 'static>(
+    dir: &Path,
+    name: &str,
+    table: TableDefinition<'static, K, &'static [u8]>,
+    which: raw::Which<K>,
+) -> BTreeMap<String, usize> {
+    let stored = raw::rows(dir, table, which).into_iter().map(|row| {
         assert_eq!(row[0], VERSION, "{name}: a new version needs a golden file of its own");
         serde_json::from_slice::<Value>(&row[1..]).unwrap()
     });
@@ -164,7 +184,7 @@ fn check<K: redb::Key + 'static>(dir: &Path, name: &str, table: TableDefinition<
     let golden = golden(name);
     assert_eq!(stored, golden, "{name}: the stored form has changed");
     let bytes: Vec<Vec<u8>> = golden.iter().map(|row| [&[VERSION][..], row.to_string().as_bytes()].concat()).collect();
-    raw::replace(dir, table, &bytes);
+    raw::replace(dir, table, which, &bytes);
     [(name.to_owned(), golden.len())].into()
 }
 
@@ -172,16 +192,22 @@ fn check<K: redb::Key + 'static>(dir: &Path, name: &str, table: TableDefinition<
 fn every_row_of_version_1_is_written_and_read_as_the_golden_files_show() {
     let dir = filled();
     let before = dump(&Store::open(dir.path(), EPOCH).unwrap());
-    let mut rows = check(dir.path(), "handoffs", raw::HANDOFFS);
-    rows.extend(check(dir.path(), "receipts", raw::RECEIPTS));
-    rows.extend(check(dir.path(), "permits", raw::PERMITS));
-    rows.extend(check(dir.path(), "messages", raw::MESSAGES));
-    rows.extend(check(dir.path(), "transcripts", raw::TRANSCRIPTS));
-    rows.extend(check(dir.path(), "transcript_heads", raw::TRANSCRIPT_HEADS));
-    rows.extend(check(dir.path(), "events", raw::EVENTS));
-    rows.extend(check(dir.path(), "tokens", raw::TOKENS));
-    rows.extend(check(dir.path(), "rooms", raw::ROOMS));
-    rows.extend(check(dir.path(), "bookmarks", raw::BOOKMARKS));
+    let mut rows = check(dir.path(), "handoffs", raw::HANDOFFS, |_| true);
+    rows.extend(check(dir.path(), "receipts", raw::ROOMS, |(_, kind, ..)| kind == 3));
+    rows.extend(check(dir.path(), "permits", raw::ONGOING, |(kind, ..)| kind == 2));
+    rows.extend(check(dir.path(), "messages", raw::ROOMS, |(_, kind, ..)| kind == 5));
+    rows.extend(check(dir.path(), "transcripts", raw::TRANSCRIPTS, |_| true));
+    rows.extend(check(dir.path(), "transcript_heads", raw::TRANSCRIPT_HEADS, |_| true));
+    rows.extend(check(dir.path(), "events", raw::EVENTS, |seq| seq < raw::NUMBERS));
+    rows.extend(check(dir.path(), "tokens", raw::TOKENS, |_| true));
+    rows.extend(check(dir.path(), "rooms", raw::ROOMS, |(_, kind, ..)| kind == 0));
+    rows.extend(check(dir.path(), "bookmarks", raw::BOOKMARKS, |_| true));
+    rows.extend(check(dir.path(), "mailboxes", raw::BOXES, |(_, kind, _)| kind == 0));
+    rows.extend(check(dir.path(), "asks", raw::MAIL, |(_, part)| part == raw::ASK));
+    rows.extend(check(dir.path(), "answers", raw::MAIL, |(_, part)| part == raw::ANSWER));
+    rows.extend(check(dir.path(), "claims", raw::MAIL, |(_, part)| part == raw::CLAIM));
+    rows.extend(check(dir.path(), "updates", raw::MAIL, |(_, part)| part == raw::UPDATE));
+    rows.extend(check(dir.path(), "display", raw::MAIL, |(_, part)| part == raw::LINE));
     let store = Store::open(dir.path(), EPOCH).unwrap();
     assert_eq!(dump(&store), before);
     let now = store.snapshot().unwrap();
@@ -193,7 +219,7 @@ fn every_row_of_version_1_is_written_and_read_as_the_golden_files_show() {
     assert_eq!(read, entries());
     let read: Vec<_> = now.messages(&room("lab"), 0, 99).unwrap().into_iter().map(|(_, message)| message).collect();
     assert_eq!(read, messages());
-    assert_eq!(now.tokens().unwrap(), [token()]);
+    assert_eq!(now.tokens().unwrap(), [token(), device()]);
     assert_eq!(now.bookmark("discord/seen/1").unwrap().as_deref(), Some("2"));
     println!("{rows:?}");
 }

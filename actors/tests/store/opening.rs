@@ -115,9 +115,22 @@ fn assert_refused(dir: &Path, problem: &str, hint: &str) {
 #[test]
 fn a_newer_store_is_refused() {
     let dir = used();
-    raw::count(dir.path(), "format", 2);
+    raw::format(dir.path(), 4);
     let refused = open(dir.path()).unwrap_err();
-    assert!(matches!(refused, OpenError::NewerFormat { found: 2, known: 1 }), "{refused}");
+    assert!(matches!(refused, OpenError::NewerFormat { found: 4, known: 3 }), "{refused}");
+}
+
+#[test]
+fn a_store_of_a_form_that_was_never_released_is_refused_and_left_as_it_is() {
+    let dir = used();
+    for format in [1, 2] {
+        raw::format(dir.path(), format);
+        let refused = open(dir.path()).unwrap_err();
+        let words = format!("it has format {format}, which no released program wrote");
+        assert!(matches!(&refused, OpenError::Damaged { why, .. } if *why == words), "{refused}");
+    }
+    raw::format(dir.path(), 3);
+    assert_eq!(open(dir.path()).unwrap().snapshot().unwrap().live().unwrap(), [pending(1, &room("lab"))]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use clankie_actors::domain::admission::Change;
 use clankie_actors::domain::handoff::{HandoffRecord, State};
 use clankie_actors::domain::ids::RoomId;
+use clankie_actors::domain::mailbox::MailChange;
 use clankie_actors::domain::retention::{
     CHUNK, ENDED_PER_ROOM, EVENTS_KEPT, EVENTS_KEPT_MS, KEPT_MS, MESSAGES_PER_ROOM, RECEIPTS_PER_ROOM, TRANSCRIPT_BYTES,
 };
@@ -14,6 +15,7 @@ use clankie_actors::domain::session::Entry;
 use clankie_actors::domain::time::Timestamp;
 use clankie_actors::store::{Store, Txn};
 
+use crate::mail::{ask, conversation, head, mail};
 use crate::raw;
 use crate::world::{
     EPOCH, admitted, all, assert_whole, at, delivery, handoff, memory, pending, permit_taken, room, said, settled,
@@ -126,18 +128,26 @@ fn the_oldest_transcripts_of_ended_handoffs_go_when_all_are_too_long() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o700)).unwrap();
     let store = Store::open(dir.path(), EPOCH).unwrap();
     let line = vec![(at(1), Entry::Text("x".repeat(1_000))); 2];
-    for record in [pending(1, &lab), settled(2, &lab, at(2)), settled(3, &lab, at(3)), settled(4, &lab, at(4))] {
+    for record in [
+        pending(1, &lab),
+        settled(2, &lab, at(2)),
+        settled(3, &lab, at(3)),
+        settled(4, &lab, at(4)),
+        settled(5, &lab, at(5)),
+    ] {
         store.commit_now(Txn::changes(with_receipt(&record))).unwrap();
         store.enqueue(Txn::transcript(record.id, at(4), line.clone())).unwrap();
     }
+    let held = MailChange::Asked(ask(2, &conversation(1), 0, at(2)));
+    store.commit_now(mail([head(&conversation(1), 1), held])).unwrap();
     store.close();
     // As if there were others, so that these are three lines too long together.
-    let store = with_counter(dir.path(), "transcript_bytes", TRANSCRIPT_BYTES + 2_500);
+    let store = with_number(dir.path(), raw::TRANSCRIPT_BYTES, TRANSCRIPT_BYTES + 2_500);
     assert_eq!(prune(&store, at(5)), 4);
     let now = store.snapshot().unwrap();
     let lines = |n| now.transcript(handoff(n), 0, 9).unwrap().len();
-    assert_eq!([1, 2, 3, 4].map(lines), [2, 0, 0, 2], "the oldest handoff still lives");
-    assert!(now.handoff(handoff(2)).unwrap().is_some());
+    assert_eq!([1, 2, 3, 4, 5].map(lines), [2, 2, 0, 0, 2], "one handoff still lives, to one an ask refers");
+    assert!(now.handoff(handoff(3)).unwrap().is_some());
     assert!(now.transcript_bytes().unwrap() <= TRANSCRIPT_BYTES);
 }
 
@@ -150,7 +160,7 @@ fn old_events_go_and_their_numbers_are_never_used_again() {
         store.commit_now(Txn::changes(with_receipt(&settled(n, &lab, at(n))))).unwrap();
     }
     store.close();
-    let store = with_counter(dir.path(), "events", EVENTS_KEPT + 3);
+    let store = with_number(dir.path(), raw::LAST_EVENT, EVENTS_KEPT + 3);
     let done = store.commit_now(Txn::changes(with_receipt(&settled(11, &lab, at(11))))).unwrap();
     assert_eq!(done.last_event, EVENTS_KEPT + 4);
     assert_eq!(prune(&store, at(12)), 4);
@@ -160,7 +170,7 @@ fn old_events_go_and_their_numbers_are_never_used_again() {
     assert_eq!(after, [7, 8]);
 }
 
-fn with_counter(dir: &Path, name: &str, number: u64) -> Store {
-    raw::count(dir, name, number);
+fn with_number(dir: &Path, which: u64, number: u64) -> Store {
+    raw::put(dir, raw::EVENTS, which, &number.to_be_bytes());
     Store::open(dir, EPOCH).unwrap()
 }

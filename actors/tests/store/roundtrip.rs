@@ -7,12 +7,12 @@ use clankie_actors::domain::delivery::{Posting, RoomDelivery};
 use clankie_actors::domain::grant::{Gateway, Grant, MachineStanding, OwnerProof, OwnerStanding, Plan, Transport};
 use clankie_actors::domain::handoff::{Class, HandoffRecord, Owed, Phase, State, Usage};
 use clankie_actors::domain::ids::{
-    ActorId, Arrival, DeliveryId, ExecutorName, Fingerprint, HandoffId, LaneName, RoomId, RunId,
+    ActorId, Arrival, DeliveryId, ExecutorName, Fingerprint, HandoffId, LaneName, RequestId, RoomId, RunId,
 };
 use clankie_actors::domain::message::{MessageKind, RoomMessage};
 use clankie_actors::domain::receipt::Receipt;
 use clankie_actors::domain::request::{Attachment, Quote, Source};
-use clankie_actors::domain::result::{Approval, By, FailCode, Media, PrincipalKind, TurnResult};
+use clankie_actors::domain::result::{Approval, By, FailCode, KeptFile, Media, PrincipalKind, TurnResult};
 use clankie_actors::domain::session::{Entry, ToolPhase};
 use clankie_actors::domain::steering::Mark;
 use clankie_actors::domain::time::Timestamp;
@@ -26,15 +26,15 @@ use uuid::Uuid;
 use crate::world::{memory, pending, with_receipt};
 
 /// Text with everything that JSON must escape, and what it must not.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     "[a-z\"\\\\\u{1}\n€😀 ]{0,12}"
 }
 
-fn uuid() -> impl Strategy<Value = Uuid> {
+pub(crate) fn uuid() -> impl Strategy<Value = Uuid> {
     any::<u128>().prop_map(Uuid::from_u128)
 }
 
-fn moment() -> impl Strategy<Value = Timestamp> {
+pub(crate) fn moment() -> impl Strategy<Value = Timestamp> {
     any::<i64>().prop_map(Timestamp)
 }
 
@@ -42,23 +42,23 @@ fn lane() -> impl Strategy<Value = LaneName> {
     "[a-z0-9_-]{1,12}".prop_map(|name| LaneName::parse(&name).unwrap())
 }
 
-fn actor() -> impl Strategy<Value = ActorId> {
+pub(crate) fn actor() -> impl Strategy<Value = ActorId> {
     "[!-~é]{1,12}".prop_map(|id| ActorId::parse(&id).unwrap())
 }
 
-fn room() -> impl Strategy<Value = RoomId> {
+pub(crate) fn room() -> impl Strategy<Value = RoomId> {
     "[a-zA-Z0-9_:-]{1,12}".prop_map(|name| RoomId::parse(&name).unwrap())
 }
 
-fn delivery() -> impl Strategy<Value = DeliveryId> {
+pub(crate) fn delivery() -> impl Strategy<Value = DeliveryId> {
     prop_oneof![
         "[!-~é]{1,12}".prop_map(|id| DeliveryId::parse(&id).unwrap()),
         ("[!-~]{1,12}", "[0-9a-f]{0,8}").prop_map(|(of, digest)| DeliveryId::Edit { of, digest }),
-        uuid().prop_map(DeliveryId::Continuation),
+        uuid().prop_map(|id| DeliveryId::Continuation(RequestId(id))),
     ]
 }
 
-fn grant() -> impl Strategy<Value = Grant> {
+pub(crate) fn grant() -> impl Strategy<Value = Grant> {
     let plan = select(vec![Plan::Social, Plan::Machine, Plan::Owner]);
     let owner = select(vec![OwnerStanding::None, OwnerStanding::Owner]);
     let machines =
@@ -76,13 +76,15 @@ fn grant() -> impl Strategy<Value = Grant> {
     )
 }
 
-fn transport() -> impl Strategy<Value = Transport> {
+pub(crate) fn transport() -> impl Strategy<Value = Transport> {
     let gateways = vec![Gateway::Local, Gateway::Ingress, Gateway::DiscordText, Gateway::DiscordVoice];
     (select(gateways), lane()).prop_map(|(gateway, lane)| Transport { gateway, lane })
 }
 
 fn result() -> impl Strategy<Value = TurnResult> {
-    let media = vec((text(), text()).prop_map(|(url, mime_type)| Media { url, mime_type }), 0..3);
+    let file = proptest::option::of((text(), any::<u64>()).prop_map(|(name, size)| KeptFile { name, size }));
+    let media = (text(), text(), file).prop_map(|(url, mime_type, file)| Media { url, mime_type, file });
+    let media = vec(media, 0..3);
     let kinds = vec![PrincipalKind::Operator, PrincipalKind::Device, PrincipalKind::Service, PrincipalKind::Speaker];
     let by = (select(kinds), text()).prop_map(|(kind, id)| By { kind, id });
     let approval = select(vec![Approval::NotRequired, Approval::Required]);
@@ -160,13 +162,13 @@ prop_compose! {
         class in select(vec![Class::Fresh, Class::Owed(Owed::Unread), Class::Owed(Owed::Answer)]),
         arrival in any::<u64>(), guild in of(text()), wanted in of(select(vec![Plan::Social, Plan::Owner])),
         request in text(), attachments in vec(attachment(), 0..3), context in vec(quote(), 0..3), doing in text(),
-        native_child in of(text()), room_delivery in posting(), usage in usage(),
+        native_child in of(text()), room_delivery in posting(), usage in usage(), trigger in of(delivery()),
     ) -> HandoffRecord {
         let basis = pending(1, &RoomId::parse("x").unwrap());
         let arrival = Arrival(arrival);
         HandoffRecord {
             source, class, arrival, guild, wanted, request, attachments, context, doing, native_child, room_delivery,
-            usage, ..basis
+            usage, trigger, ..basis
         }
     }
 }

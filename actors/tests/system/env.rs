@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use clankie_actors::domain::admission::Limits;
 use clankie_actors::domain::admission::room::{Answer, Canceller, Which};
-use clankie_actors::domain::grant::{Gateway, GrantPolicy, Plan, Transport};
+use clankie_actors::domain::grant::{Gateway, GrantEpoch, GrantPolicy, Plan, Transport};
 use clankie_actors::domain::handoff::{HandoffRecord, StateName};
-use clankie_actors::domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, LaneName, RoomId};
+use clankie_actors::domain::ids::{ActorId, DeliveryId, ExecutorName, HandoffId, LaneName, RequestId, RoomId};
 use clankie_actors::domain::request::{Request, Source};
 use clankie_actors::domain::result::{By, TurnResult};
 use clankie_actors::domain::time::Timestamp;
-use clankie_actors::ports::{Clock, Ids};
+use clankie_actors::ports::{Clock, Ids, Vault};
 use clankie_actors::store::Store;
 use clankie_actors::{Clankie, HandoffQuery, Ports, Settings};
 use tokio::sync::mpsc;
@@ -21,6 +21,9 @@ use uuid::Uuid;
 
 use crate::posting::{Elsewhere, Heard};
 use crate::puppet::{Puppet, Strings};
+use crate::recorder::Recorder;
+use crate::tap::Tap;
+use crate::vault::Keys;
 
 /// A safety net: no test waits this long unless something hangs.
 pub(crate) const LONG: Duration = Duration::from_secs(20);
@@ -67,10 +70,12 @@ pub(crate) struct Env {
     pub(crate) clock: Arc<HandClock>,
     pub(crate) ids: Arc<CountedIds>,
     pub(crate) executor_panics: Arc<AtomicUsize>,
+    pub(crate) recorder: Arc<Recorder>,
     pub(crate) policy: GrantPolicy,
     pub(crate) limits: Limits,
     store: Store,
     dir: Arc<tempfile::TempDir>,
+    vault: Arc<Keys>,
 }
 
 pub(crate) fn room(name: &str) -> RoomId {
@@ -119,11 +124,21 @@ impl Env {
 
     /// Over a store in memory whose commits happen where they are asked for: time can be paused,
     /// since no thread works beside the runtime.
-    pub(crate) async fn inline() -> Self {
+    pub(crate) async fn inline(limits: Limits) -> Self {
         let clock = Arc::new(HandClock::default());
         clock.advance(1_000_000);
         let ids = Arc::<CountedIds>::default();
         let store = Store::open_backend(redb::backends::InMemoryBackend::new(), ids.uuid()).unwrap();
+        let dir = Arc::new(tempfile::tempdir().unwrap());
+        Self::on(store, dir, clock, ids, GrantPolicy::default(), limits).await
+    }
+
+    /// Over a store in memory with the writer thread, behind that tap.
+    pub(crate) async fn behind(tap: &Tap) -> Self {
+        let clock = Arc::new(HandClock::default());
+        clock.advance(1_000_000);
+        let ids = Arc::<CountedIds>::default();
+        let store = Store::open_backend_with_writer(tap.storage(), ids.uuid()).unwrap();
         let dir = Arc::new(tempfile::tempdir().unwrap());
         Self::on(store, dir, clock, ids, GrantPolicy::default(), Limits::default()).await
     }
@@ -148,9 +163,12 @@ impl Env {
         policy: GrantPolicy,
         limits: Limits,
     ) -> Self {
+        clankie_actors::choose_mutant();
+        let vault = Arc::<Keys>::default();
         let (puppet, sessions) = Puppet::new();
         let (delivery, elsewhere) = Elsewhere::new();
         let executor_panics = Arc::clone(&puppet.panics);
+        let recorder = Arc::new(Recorder::new(store.clone()));
         let name = ExecutorName::parse("puppet").unwrap();
         let routes = BTreeMap::from([Plan::Social, Plan::Machine, Plan::Owner].map(|plan| (plan, name.clone())));
         let settings = Settings {
@@ -167,9 +185,11 @@ impl Env {
             ids: ids.clone(),
             executors: vec![Arc::new(puppet)],
             delivery: Some(delivery),
+            vault: vault.clone(),
+            machine_tools: vec![recorder.clone()],
         };
         let clankie = Clankie::start(store.clone(), ports, settings).await.unwrap();
-        Self { clankie, sessions, elsewhere, clock, ids, executor_panics, policy, limits, store, dir }
+        Self { clankie, sessions, elsewhere, clock, ids, executor_panics, recorder, policy, limits, store, dir, vault }
     }
 
     /// Stops without any grace and starts again over the same store.
@@ -216,6 +236,25 @@ impl Env {
         strings
     }
 
+    /// How many durable commits were made.
+    pub(crate) fn commits(&self) -> u64 {
+        self.store.commits()
+    }
+
+    /// The asks whose secret can still be told from another one.
+    pub(crate) fn vault_digests(&self) -> Vec<RequestId> {
+        self.vault.compared()
+    }
+
+    /// The asks whose secret could still be read.
+    pub(crate) fn vault_keys(&self) -> Vec<RequestId> {
+        self.vault.kept()
+    }
+
+    pub(crate) fn seal(&self, request: RequestId, words: &str) {
+        self.vault.seal(request, words).unwrap();
+    }
+
     pub(crate) fn record(&self, id: HandoffId) -> HandoffRecord {
         self.clankie.handoff(id).unwrap().expect("a record")
     }
@@ -230,6 +269,11 @@ impl Env {
         let query = HandoffQuery { limit: 1_000, ..HandoffQuery::default() };
         let page = self.clankie.handoffs(&query).unwrap();
         page.handoffs.iter().rev().map(|record| (record.delivery.to_string(), record.state_name())).collect()
+    }
+
+    /// The epoch of authority that is durable.
+    pub(crate) fn epoch(&self) -> GrantEpoch {
+        self.store.snapshot().unwrap().grant_epoch().unwrap()
     }
 
     /// Returns once `holds` does, looking again after each durable change.

@@ -7,9 +7,17 @@
 mod admission;
 mod authority;
 mod deaths;
+mod devices;
 mod env;
+mod gates;
+mod holding;
+mod mailbox;
 mod posting;
 mod puppet;
+mod recorder;
+mod sealing;
 mod steering;
 mod stopping;
+mod tap;
 mod tools;
+mod vault;

@@ -67,8 +67,12 @@ async fn delivery(env: &mut Env) -> (Arc<HandoffRecord>, PostingLog) {
     }
 }
 
-fn send() -> PostingStep {
-    PostingStep::Send { nonce: "n".into() }
+fn send(part: u32) -> PostingStep {
+    PostingStep::Send { part, nonce: format!("n{part}") }
+}
+
+fn arrived(part: u32, id: &str, parts: u32) -> PostingStep {
+    PostingStep::Arrived { part, id: id.into(), parts }
 }
 
 /// B16: computed and delivered are different facts, each with one visible end.
@@ -79,11 +83,11 @@ async fn a_reply_is_sending_before_it_is_posted_and_confirmed_after() {
     env.ready().await.reply("hello").await;
     let (record, log) = delivery(&mut env).await;
     assert_eq!((record.id, &env.record(id).room_delivery.state), (id, &Posting::Pending { part: 0 }));
-    log.step(send()).await.unwrap();
+    log.step(send(0)).await.unwrap();
     assert!(matches!(env.record(id).room_delivery.state, Posting::Sending { part: 0, .. }));
-    let posted = log.step(PostingStep::Arrived { id: "900".into(), parts: 1 }).await.unwrap();
+    let posted = log.step(arrived(0, "900", 1)).await.unwrap();
     assert_eq!((posted.state, posted.confirmed), (Posting::Confirmed, vec!["900".to_owned()]));
-    assert!(log.step(send()).await.is_err(), "a confirmed reply was posted once more");
+    assert!(log.step(send(0)).await.is_err(), "a confirmed reply was posted once more");
 }
 
 /// A restart while a part is being sent comes back to that part, with what was confirmed before it.
@@ -93,18 +97,39 @@ async fn i7_a_restart_comes_back_to_the_part_that_may_stand_in_the_room() {
     let id = accept(&env, "m1").await;
     env.ready().await.reply("two parts").await;
     let (_, log) = delivery(&mut env).await;
-    log.step(send()).await.unwrap();
-    log.step(PostingStep::Arrived { id: "900".into(), parts: 2 }).await.unwrap();
-    log.step(send()).await.unwrap();
+    log.step(send(0)).await.unwrap();
+    log.step(arrived(0, "900", 2)).await.unwrap();
+    log.step(send(1)).await.unwrap();
     let mut env = env.restart().await;
     let (record, log) = delivery(&mut env).await;
     assert_eq!(record.room_delivery.confirmed, ["900"]);
     assert!(matches!(record.room_delivery.state, Posting::Sending { part: 1, .. }));
-    log.step(PostingStep::Lost).await.unwrap();
+    log.step(PostingStep::Lost { part: 1 }).await.unwrap();
     assert_eq!(env.record(id).room_delivery.state, Posting::Uncertain);
     let env = env.restart().await;
     assert_eq!(env.record(id).room_delivery.state, Posting::Uncertain);
     assert_eq!(env.clankie.room_actors(), 0, "an uncertain reply waits for nobody but the owner");
+}
+
+/// I7: a room that is begun anew hands its reply out again while who had it before still waits for an
+/// answer. That one comes late, and says nothing about the part after.
+#[tokio::test]
+async fn i7_a_late_answer_about_a_part_confirms_no_other() {
+    let mut env = Env::start().await;
+    let id = accept(&env, "m1").await;
+    env.ready().await.reply("two parts").await;
+    let (_, log) = delivery(&mut env).await;
+    let late = log.clone();
+    log.step(send(0)).await.unwrap();
+    log.step(arrived(0, "900", 2)).await.unwrap();
+    log.step(send(1)).await.unwrap();
+    for step in [send(0), arrived(0, "900", 2), PostingStep::Lost { part: 0 }, PostingStep::Unsent { part: 0 }] {
+        assert!(late.step(step).await.is_err());
+    }
+    let stands = env.record(id).room_delivery;
+    assert!(matches!(stands.state, Posting::Sending { part: 1, .. }) && stands.confirmed == ["900"], "{stands:?}");
+    log.step(arrived(1, "901", 2)).await.unwrap();
+    assert_eq!(env.record(id).room_delivery.confirmed, ["900", "901"]);
 }
 
 /// What did not arrive is posted once more by the owner's wish only, from the first open part.
@@ -114,18 +139,59 @@ async fn the_owner_may_post_once_more_what_did_not_arrive() {
     let id = accept(&env, "m1").await;
     env.ready().await.reply("two parts").await;
     let (_, log) = delivery(&mut env).await;
-    log.step(send()).await.unwrap();
-    log.step(PostingStep::Arrived { id: "900".into(), parts: 2 }).await.unwrap();
-    log.step(send()).await.unwrap();
-    log.step(PostingStep::Refused { why: "no permission".into() }).await.unwrap();
+    log.step(send(0)).await.unwrap();
+    log.step(arrived(0, "900", 2)).await.unwrap();
+    log.step(send(1)).await.unwrap();
+    log.step(PostingStep::Refused { part: 1, why: "no permission".into() }).await.unwrap();
     let Answer::Posted(again) = env.clankie.repost(&there(), id).await.unwrap() else { panic!("not posted") };
     assert_eq!(again.state, Posting::Pending { part: 1 });
     let (record, log) = delivery(&mut env).await;
     assert_eq!(record.room_delivery.confirmed, ["900"]);
-    log.step(send()).await.unwrap();
-    log.step(PostingStep::Arrived { id: "901".into(), parts: 2 }).await.unwrap();
+    log.step(send(1)).await.unwrap();
+    log.step(arrived(1, "901", 2)).await.unwrap();
     assert_eq!(env.record(id).room_delivery.confirmed, ["900", "901"]);
     assert_eq!(env.clankie.repost(&there(), id).await.unwrap(), Answer::NoSuchStep);
+}
+
+/// A start finds a reply that the owner wants once more, as it finds every other that is on its way.
+#[tokio::test]
+async fn i7_a_reply_that_is_posted_once_more_goes_on_after_a_restart() {
+    let mut env = Env::start().await;
+    let id = accept(&env, "m1").await;
+    env.ready().await.reply("hello").await;
+    let (_, log) = delivery(&mut env).await;
+    log.step(send(0)).await.unwrap();
+    log.step(PostingStep::Refused { part: 0, why: "no permission".into() }).await.unwrap();
+    env.clankie.repost(&there(), id).await.unwrap();
+    let (_, log) = delivery(&mut env).await;
+    log.step(send(0)).await.unwrap();
+    let mut env = env.restart().await;
+    let (record, log) = delivery(&mut env).await;
+    assert!(record.id == id && matches!(record.room_delivery.state, Posting::Sending { part: 0, .. }));
+    log.step(arrived(0, "900", 1)).await.unwrap();
+    let env = env.restart().await;
+    assert_eq!(env.record(id).room_delivery.state, Posting::Confirmed);
+    assert_eq!(env.clankie.room_actors(), 0, "it is over, and nothing of it lives");
+}
+
+/// Places of a room begin anew with its actor: what comes next does not take that of an old reply.
+#[tokio::test]
+async fn i7_a_reply_that_is_posted_once_more_is_not_pushed_aside_by_the_next_delivery() {
+    let mut env = Env::start().await;
+    let id = accept(&env, "m1").await;
+    env.ready().await.reply("hello").await;
+    let (_, log) = delivery(&mut env).await;
+    log.step(send(0)).await.unwrap();
+    log.step(PostingStep::Refused { part: 0, why: "no permission".into() }).await.unwrap();
+    let mut env = env.restart().await;
+    env.clankie.repost(&there(), id).await.unwrap();
+    let (_, log) = delivery(&mut env).await;
+    let next = accept(&env, "m2").await;
+    log.step(send(0)).await.unwrap();
+    log.step(arrived(0, "900", 1)).await.unwrap();
+    assert_eq!(env.record(id).room_delivery.state, Posting::Confirmed);
+    env.ready().await.reply("hello again").await;
+    assert_eq!(env.result(next).await, crate::env::settled("hello again"));
 }
 
 /// A message that was deleted before its start is cancelled; later nothing changes.

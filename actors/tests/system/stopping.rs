@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clankie_actors::domain::admission::Limits;
 use clankie_actors::domain::admission::room::Answer;
 use clankie_actors::domain::handoff::StateName;
 use clankie_actors::domain::result::{FailCode, TurnResult};
@@ -79,7 +80,7 @@ async fn a_stop_drains_and_keeps_what_waits() {
 /// B28: nothing heard for too long ends the run, and its permit comes back.
 #[tokio::test(start_paused = true)]
 async fn b28_a_silent_run_is_stalled_after_five_minutes() {
-    let mut env = Env::inline().await;
+    let mut env = Env::inline(Limits::default()).await;
     let id = env.accept("r", "m1", "ann", "work").await;
     let _silent = env.ready().await;
     let clock = std::sync::Arc::clone(&env.clock);

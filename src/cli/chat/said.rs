@@ -22,7 +22,7 @@ impl Said {
 }
 
 /// One message as a terminal shows it. Who said it stands before it, so no text can pass for another's.
-pub(super) fn line(message: &RoomMessageBody) -> String {
+pub(in crate::cli) fn line(message: &RoomMessageBody) -> String {
     let name = clean_line(&message.author_name, NAME_WIDTH);
     // Further lines are set in: a line at the edge was said by the one it names.
     let text = clean(&message.text).replace('\n', "\n  ");

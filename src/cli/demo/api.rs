@@ -119,9 +119,14 @@ impl Api {
         self.made(Operation::AccountOpen(AccountOpen { name: name.to_owned() })).await
     }
 
-    async fn made(&self, operation: Operation) -> Result<Option<String>> {
+    /// An operation of the owner. What it comes to has a `status` of its own.
+    pub(super) async fn owner<T: DeserializeOwned>(&self, operation: Operation) -> Result<T> {
         let call = self.http.post(format!("{}/operator/v1/dispatch", self.url)).bearer_auth(&self.operator);
-        match read(call.json(&DispatchRequest::new(operation))).await? {
+        read(call.json(&DispatchRequest::new(operation))).await
+    }
+
+    async fn made(&self, operation: Operation) -> Result<Option<String>> {
+        match self.owner(operation).await? {
             Dispatched::Ready(TokenMade { secret, .. }) => Ok(Some(secret)),
             Dispatched::Refused(refusal) if refusal.reason == "name_taken" => Ok(None),
             Dispatched::Refused(refusal) => bail!("no token: {} ({})", refusal.detail, refusal.reason),

@@ -45,7 +45,7 @@ impl Report {
             busy: stage.heards.busy,
             absorbed: seen.in_state("absorbed"),
             replayed_receipts: stage.heards.replayed,
-            asks_answered: 0,
+            asks_answered: stage.heards.answered,
             interrupted_after_restart: seen.failed_with("interrupted"),
             violations: stage.violations.len() + seen.violations.len(),
         }
@@ -56,7 +56,7 @@ impl Report {
 pub(super) fn show(stage: &Stage, report: &Report) -> Result<()> {
     let output = stage.output;
     output.act("The evening is over");
-    for line in sentences(report, stage.seen.now().samples) {
+    for line in sentences(report, stage.heards.updates_read, stage.seen.now().samples) {
         output.line(&format!("  {line}"));
     }
     for what in stage.violations.iter().chain(&stage.seen.now().violations) {
@@ -68,7 +68,7 @@ pub(super) fn show(stage: &Stage, report: &Report) -> Result<()> {
     Ok(())
 }
 
-fn sentences(report: &Report, samples: usize) -> Vec<String> {
+fn sentences(report: &Report, updates_read: usize, samples: usize) -> Vec<String> {
     let Report { peak_running, peak_running_per_room, admitted, busy, absorbed, .. } = report;
     let off = match report.violations {
         0 => format!("Nothing was off in {samples} looks at every handoff."),
@@ -80,7 +80,10 @@ fn sentences(report: &Report, samples: usize) -> Vec<String> {
         format!("{peak_running} ran at once at most, {peak_running_per_room} in one room; {busy} was told busy first."),
         format!("{} repeats got their saved result, and nothing ran twice.", report.replayed_receipts),
         format!("{} were interrupted by the kill and say so.", report.interrupted_after_restart),
-        "The owner's mailbox is not part of this build yet, so no ask was answered.".to_owned(),
+        format!(
+            "The owner answered {} ask and read {updates_read} update; both had survived the kill.",
+            report.asks_answered
+        ),
         off,
     ]
 }

@@ -42,6 +42,10 @@ pub(super) struct Heards {
     pub(super) busy: usize,
     /// Repeats that got their saved result.
     pub(super) replayed: usize,
+    /// Asks that the owner answered.
+    pub(super) answered: usize,
+    /// Updates that the owner read.
+    pub(super) updates_read: usize,
 }
 
 /// The stage.

@@ -80,9 +80,14 @@ fn the_list_counts_places_from_the_oldest_and_cleans_what_strangers_wrote() {
 
 #[test]
 fn a_reply_is_shown_whole_and_harmless() {
-    let result = json!({"kind": "settled", "text": "one\n\u{1b}[2Jtwo", "media": []});
+    let media = json!([
+        {"url": "kept:1/0", "mime_type": "text/plain", "name": "a\u{1b}[2J.txt", "size": 7},
+        {"url": "https://a/b", "mime_type": "image/png"},
+    ]);
+    let result = json!({"kind": "settled", "text": "one\n\u{1b}[2Jtwo", "media": media});
     let lines = facts(&record(json!({"state": "completed", "result": result})));
-    assert_eq!(lines[lines.len() - 2..], ["reply:".to_owned(), "one\ntwo".to_owned()]);
+    let expected = ["reply:", "one\ntwo", "file: a.txt (text/plain, 7 bytes)", "file: https://a/b (image/png)"];
+    assert_eq!(lines[lines.len() - 4..], expected.map(str::to_owned));
     assert!(lines.contains(&"actor     local:ann (Ann)".to_owned()), "{lines:?}");
 }
 

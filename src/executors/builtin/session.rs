@@ -154,7 +154,11 @@ impl Session {
             Err(failure) => return Ok(Attempt::Failed(failure, streamed)),
         };
         loop {
-            match self.inbox.meanwhile(call.next()).await? {
+            let piece = self.inbox.meanwhile(call.next()).await?;
+            if piece.is_ok() {
+                self.inbox.took().await?;
+            }
+            match piece {
                 Ok(Piece::Text(text)) => {
                     streamed = Streamed::Words;
                     self.spent.wrote(text.len());

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use clankie_actors::ports::SessionSpec;
+use clankie_actors::ports::{SessionSpec, ToolReply};
 use clankie_domain::request::Source;
-use clankie_domain::result::Approval;
+use clankie_domain::result::{Approval, Media};
 use clankie_domain::session::{Outcome, Reply, SessionEvent, ToolPhase};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -14,9 +14,13 @@ use super::LOOK_EVERY;
 use super::directive::{Complaint, Directive, script};
 use crate::executors::inbox::{Inbox, Stop};
 use crate::executors::{detail, heard};
+use crate::files::{Files, Made};
 
 /// What the transcript says about who answers.
 const NO_MODEL: &str = "This is the demo agent. It is no language model: it repeats the request and obeys directives.";
+/// How a reply to a request of directives alone begins. It goes on with what their tools came to, or it
+/// would say nothing.
+const NO_WORDS: &str = "demo:";
 /// Bytes of one piece of `!spew`: small enough that memory stays flat, large enough to be quick.
 const SPEW_CHUNK: u64 = 16 * 1024;
 
@@ -31,6 +35,7 @@ enum Then {
 enum Manner {
     Aloud,
     Silently,
+    WithoutWords,
 }
 
 pub(super) struct Agent {
@@ -42,12 +47,14 @@ pub(super) struct Agent {
     /// Steers read since the last `!wait-steer`: one that came first ends it at once.
     fresh: usize,
     calls: u32,
+    files: Option<Files>,
+    media: Vec<Media>,
 }
 
 impl Agent {
-    pub(super) fn new(spec: SessionSpec, inbox: Inbox) -> Self {
-        let (queue, reply) = (VecDeque::new(), Vec::new());
-        Self { spec, inbox, queue, reply, manner: Manner::Aloud, fresh: 0, calls: 0 }
+    pub(super) fn new(spec: SessionSpec, inbox: Inbox, files: Option<Files>) -> Self {
+        let (queue, reply, media) = (VecDeque::new(), Vec::new(), Vec::new());
+        Self { spec, inbox, queue, reply, manner: Manner::Aloud, fresh: 0, calls: 0, files, media }
     }
 
     pub(super) async fn run(mut self) {
@@ -65,6 +72,7 @@ impl Agent {
     /// Obeys until nothing is left: `GoOn` means that the last look found no steer either.
     async fn turn(&mut self) -> Result<Then, Stop> {
         self.inbox.begin().await?;
+        self.inbox.took().await?;
         self.inbox.note(NO_MODEL).await?;
         self.open().await?;
         loop {
@@ -82,8 +90,8 @@ impl Agent {
     async fn open(&mut self) -> Result<(), Stop> {
         match self.spec.source {
             Source::Continuation => {
-                let answer = format!("demo: answered: {}", self.spec.request.trim());
-                self.line(answer).await
+                let shown = self.spec.answered.as_ref().map_or("", |answered| answered.shown.trim());
+                self.line(format!("demo: answered: {shown}")).await
             }
             Source::Text | Source::Voice => {
                 let script = script(&self.spec.request);
@@ -122,6 +130,8 @@ impl Agent {
             }
             Directive::Say(text) => self.line(text).await?,
             Directive::Silent => self.manner = Manner::Silently,
+            Directive::Wordless => self.manner = Manner::WithoutWords,
+            Directive::File { name, size } => self.file(name, size).await?,
             Directive::Spew(bytes) => self.spew(bytes).await?,
             Directive::Tool { name, arguments } => self.call(&name, arguments).await?,
             Directive::Hang => return Err(self.inbox.deaf().await),
@@ -157,12 +167,33 @@ impl Agent {
         Ok(())
     }
 
+    /// Makes a file that goes with the reply. One that is not kept is a line that says why.
+    async fn file(&mut self, name: String, size: usize) -> Result<(), Stop> {
+        let mime_type = if name.ends_with(".txt") { "text/plain" } else { "application/octet-stream" }.to_owned();
+        let Some(files) = self.files.clone() else {
+            return self.line("I have no place for files".to_owned()).await;
+        };
+        let made = Made { name, mime_type, bytes: vec![b'x'; size] };
+        match self.inbox.meanwhile(files.keep(self.spec.handoff, made)).await? {
+            Ok(media) => {
+                self.media.push(media);
+                Ok(())
+            }
+            Err(why) => self.line(format!("I could not keep the file: {why}")).await,
+        }
+    }
+
     async fn call(&mut self, name: &str, arguments: Value) -> Result<(), Stop> {
         let id = self.next_call();
         self.tool(&id, name, ToolPhase::Began, detail(&arguments.to_string())).await?;
         let tools = std::sync::Arc::clone(&self.spec.tools);
         let reply = self.inbox.meanwhile(tools.call(&id, name, arguments)).await?;
-        self.tool(&id, name, ToolPhase::Ended, heard(reply)).await
+        let became = became(&reply);
+        self.tool(&id, name, ToolPhase::Ended, heard(reply)).await?;
+        if self.reply.first().is_some_and(|first| first == NO_WORDS) {
+            return self.line(format!("{name}: {became}")).await;
+        }
+        Ok(())
     }
 
     fn next_call(&mut self) -> String {
@@ -184,8 +215,17 @@ impl Agent {
     fn finished(&self) -> Outcome {
         Outcome::Completed(match self.manner {
             Manner::Silently => Reply::Silent,
-            Manner::Aloud => Reply::Text { text: self.reply.join("\n"), media: Vec::new() },
+            Manner::Aloud => Reply::Text { text: self.reply.join("\n"), media: self.media.clone() },
+            Manner::WithoutWords => Reply::Text { text: String::new(), media: self.media.clone() },
         })
+    }
+}
+
+/// What a call came to, without what it gave back: that is for the agent and may be long.
+fn became(reply: &ToolReply) -> String {
+    match reply {
+        ToolReply::Done(_) => "done".to_owned(),
+        ToolReply::Refused { code, sentence } => format!("refused ({code}): {sentence}"),
     }
 }
 

@@ -12,6 +12,8 @@ use serde_json::Value;
 const WAIT_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Most bytes of one `!spew`: far beyond what any run may put out, so the run's own bound is what ends it.
 const SPEW_MAX: u64 = 1 << 30;
+/// Most bytes of one `!file`: twice what may be kept, so that the refusal can be seen.
+const FILE_MAX: u64 = 50 * 1024 * 1024;
 /// Longest code of `!fail`, as the record keeps it.
 const CODE_MAX: usize = 64;
 /// How much of a wrong line a complaint repeats, in characters.
@@ -26,6 +28,10 @@ pub(super) enum Directive {
     Say(String),
     /// Ends with no reply.
     Silent,
+    /// Ends with the files alone.
+    Wordless,
+    /// Makes a file of this name and so many bytes that goes with the reply.
+    File { name: String, size: usize },
     /// Fails with this code, at once.
     Fail(FailCode),
     /// Emits nothing for ever.
@@ -76,6 +82,8 @@ fn parse(name: &str, rest: &str) -> Result<Directive, &'static str> {
         "!sleep" => Ok(Directive::Sleep(wait(rest)?)),
         "!say" => Ok(Directive::Say(rest.to_owned())),
         "!silent" => bare(rest, Directive::Silent),
+        "!wordless" => bare(rest, Directive::Wordless),
+        "!file" => file(rest),
         "!fail" => fail(rest),
         "!hang" => bare(rest, Directive::Hang),
         "!spew" => Ok(Directive::Spew(number(rest, SPEW_MAX, "BYTES must be a whole number of at most 1073741824")?)),
@@ -100,6 +108,13 @@ fn named_tool(rest: &str) -> Result<Directive, &'static str> {
         return Err("it needs the NAME of a tool, then its arguments as JSON");
     }
     Ok(tool(name, json(arguments)?))
+}
+
+fn file(rest: &str) -> Result<Directive, &'static str> {
+    let rule = "it needs a NAME and how many BYTES, at most 52428800";
+    let (name, size) = rest.rsplit_once(char::is_whitespace).ok_or(rule)?;
+    let size = usize::try_from(number(size, FILE_MAX, rule)?).map_err(|_| rule)?;
+    Ok(Directive::File { name: name.trim().to_owned(), size })
 }
 
 fn bare(rest: &str, directive: Directive) -> Result<Directive, &'static str> {
@@ -148,6 +163,11 @@ mod tests {
             "!sleep -1",
             "!sleep 99999999999999999999",
             "!spew many",
+            "!file",
+            "!file a.txt",
+            "!file a.txt -1",
+            "!file a.txt 99999999999",
+            "!wordless now",
             "!fail",
             "!fail no spaces",
             "!ask {",

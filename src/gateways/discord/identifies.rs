@@ -14,7 +14,7 @@ pub(super) const BOOKMARK: &str = "discord:identifies";
 /// same token, or a count that was lost, does not cross the line.
 const OWN_MAX: u32 = 500;
 /// What must be left of Discord's own count: a person must still be able to start by hand.
-const LEFT_LEAST: u64 = 50;
+pub(super) const LEFT_LEAST: u64 = 50;
 /// Identifies in an hour that need no rest between them.
 const FREE_IN_AN_HOUR: u32 = 10;
 /// Longest rest before one identify.
@@ -41,6 +41,14 @@ pub(super) enum Verdict {
 /// How many identifies were made in each hour of the last day.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Identifies(BTreeMap<i64, u32>);
+
+impl Left {
+    /// What is left after one more, some time later.
+    pub(super) fn spent(self, since: Duration) -> Option<Self> {
+        let reset_after = self.reset_after.checked_sub(since)?;
+        Some(Self { remaining: self.remaining.saturating_sub(1), reset_after })
+    }
+}
 
 impl Identifies {
     /// Reads a count back. What cannot be read counts as nothing: Discord's own count still holds.
@@ -69,6 +77,11 @@ impl Identifies {
     pub(super) fn used(&self, now: Timestamp) -> u32 {
         let oldest = now.0.div_euclid(HOUR_MS) - DAY_HOURS;
         self.0.range(oldest + 1..).map(|(_, count)| count).sum()
+    }
+
+    /// Whether the one that was just made is one too many; `left` as it was before it.
+    pub(super) fn is_over(&self, left: Option<Left>, now: Timestamp) -> bool {
+        self.used(now) > OWN_MAX || left.is_some_and(|left| left.remaining <= LEFT_LEAST)
     }
 
     /// Whether one more may be made.
@@ -110,6 +123,17 @@ mod tests {
         assert!(matches!(spent(OWN_MAX).verdict(None, NOW), Verdict::Refused(_)));
         let left = Left { remaining: LEFT_LEAST, reset_after: Duration::from_secs(7) };
         assert_eq!(spent(0).verdict(Some(left), NOW), Verdict::Refused(Duration::from_secs(7)));
+    }
+
+    /// B91: what Discord said goes down with each identify, until its day is over.
+    #[test]
+    fn b91_what_discord_allows_goes_down_until_its_day_is_over() {
+        let left = Left { remaining: LEFT_LEAST + 1, reset_after: Duration::from_secs(7) };
+        let after = left.spent(Duration::from_secs(2));
+        assert_eq!(after, Some(Left { remaining: LEFT_LEAST, reset_after: Duration::from_secs(5) }));
+        assert_eq!(left.spent(Duration::from_secs(8)), None);
+        assert!(!spent(1).is_over(Some(left), NOW) && spent(1).is_over(after, NOW));
+        assert!(!spent(OWN_MAX).is_over(None, NOW) && spent(OWN_MAX + 1).is_over(None, NOW));
     }
 
     #[test]

@@ -8,14 +8,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use clankie_domain::grant::{Gateway, Transport};
 use clankie_domain::ids::{ActorId, DeliveryId, LaneName, Malformed, RoomId};
-use clankie_domain::request::{ATTACHMENTS_MAX, Attachment, Request, Source, display_name, request_text};
+use clankie_domain::request::{Attachment, Request, Source, display_name};
+
+use super::incoming::taken_in;
+use super::places::At;
 
 /// The lane of everything that comes through the bot.
 const LANE: &str = "discord";
 /// What stands for the words of a message that only mentions the bot.
 const MENTION_ONLY: &str = "(mentioned without words)";
-/// Longest file name that is kept, in characters.
-const FILE_NAME_MAX: usize = 128;
 
 /// Whose direct messages are heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +70,11 @@ impl Owners {
     /// Puts others in force.
     pub fn replace(&self, owners: BTreeSet<ActorId>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = owners;
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> BTreeSet<ActorId> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether this person is one.
@@ -141,6 +147,33 @@ impl Policy {
         guild_listed && (self.channels.is_empty() || self.listed(&self.channels, place))
     }
 
+    /// Whether it may hear a place of which no more is known than its numbers.
+    pub(super) fn may_hear(&self, at: At) -> bool {
+        let At { guild, channel } = at;
+        match self.threads {
+            // It may be a thread of whatever channel is listed.
+            Threads::Inherit => self.hears(&Place { guild, channel, parent: self.channels.first().copied() }),
+            Threads::Apart => self.hears(&Place { guild, channel, parent: None }),
+        }
+    }
+
+    /// Whether anything in a direct conversation can be for the bot, by who wrote it.
+    pub(super) fn hears_directly(&self, author: u64) -> bool {
+        match self.direct {
+            Direct::Owners => actor(author).is_ok_and(|actor| self.owners.contains(&actor)),
+            Direct::Nobody => false,
+            Direct::Everyone => true,
+        }
+    }
+
+    /// Whether a thread must be known for what it is before anything of it is judged.
+    pub(super) fn asks_for_parents(&self) -> bool {
+        match self.threads {
+            Threads::Inherit => !self.channels.is_empty() || !self.free_talk.is_empty(),
+            Threads::Apart => false,
+        }
+    }
+
     /// What `said` means; `bot` is the bot's own number.
     pub(super) fn judge(&self, said: &Said, bot: u64) -> Result<Meaning, Malformed> {
         if said.author == Author::Machine || said.author_id == bot || !self.hears(&said.place) {
@@ -148,7 +181,7 @@ impl Policy {
         }
         let actor = actor(said.author_id)?;
         let direct = said.place.guild.is_none();
-        if direct && self.direct == Direct::Owners && !self.owners.contains(&actor) {
+        if direct && !self.hears_directly(said.author_id) {
             return Ok(Meaning::Ignored);
         }
         let words = without_mention(&said.text, bot);
@@ -178,10 +211,7 @@ impl Policy {
 impl Place {
     /// The room that this place is.
     pub(super) fn room(&self) -> Result<RoomId, Malformed> {
-        match self.guild {
-            Some(guild) => RoomId::parse(&format!("discord:text:{guild}:{}", self.channel)),
-            None => RoomId::parse(&format!("discord:text:dm:{}", self.channel)),
-        }
+        At { guild: self.guild, channel: self.channel }.room()
     }
 }
 
@@ -216,23 +246,15 @@ pub(super) fn without_mention(text: &str, bot: u64) -> String {
     without.trim().to_owned()
 }
 
-/// A file's name without the path that a sender may have put before it.
-pub(super) fn file_name(name: &str) -> String {
-    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let kept: String = last.chars().filter(|c| !c.is_control()).take(FILE_NAME_MAX).collect();
-    if kept.is_empty() || kept == "." || kept == ".." { "file".to_owned() } else { kept }
-}
-
 /// How the words come: the lane of the bot, whose gateway authenticated the author itself.
 pub(super) fn transport() -> Result<Transport, Malformed> {
     Ok(Transport { gateway: Gateway::DiscordText, lane: LaneName::parse(LANE)? })
 }
 
 fn request(said: &Said, actor: ActorId, words: &str) -> Result<Request, Malformed> {
-    let attachments: Vec<Attachment> = said.attachments.iter().take(ATTACHMENTS_MAX).cloned().collect();
-    let words = if words.is_empty() && attachments.is_empty() { MENTION_ONLY } else { words };
+    let words = if words.is_empty() && said.attachments.is_empty() { MENTION_ONLY } else { words };
     // A text never carries NUL on Discord's side; one that does must not be refused for it.
-    let text = request_text(&words.replace('\0', ""), attachments.len())?;
+    let (text, attachments) = taken_in(&words.replace('\0', ""), &said.attachments)?;
     Ok(Request {
         room: said.place.room()?,
         delivery: DeliveryId::parse(&said.id.to_string())?,

@@ -3,15 +3,16 @@
 //! The library's own limiter ignores a configured API base and would send the token to Discord
 //! itself, so it is switched off; its requests are built with the base and sent here. A bucket that
 //! is used up rests until Discord said it is full again, and 429 is waited for and tried again: it
-//! is no outcome. Callers have deadlines of their own.
+//! is no outcome. A call has a deadline; one that would rest beyond it is not sent, and is told so.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use discord_reqwest::{Client, Response};
 use serde::Deserialize;
 use serenity::http::Request;
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
 /// Buckets that are remembered; beyond it those that are full again are forgotten.
@@ -20,6 +21,8 @@ const BUCKETS_MAX: usize = 4_096;
 const UNTOLD_REST: Duration = Duration::from_secs(1);
 /// Longest rest that is believed.
 const REST_MAX: Duration = Duration::from_secs(3_600);
+/// How long a connection may take to come about: far beyond what any that will come takes.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// The bucket that stands for the whole bot.
 const WHOLE_BOT: &str = "";
 
@@ -30,6 +33,8 @@ pub(super) struct Limits {
     api_url: Option<String>,
     /// Until when each used-up bucket rests.
     rests: Mutex<BTreeMap<String, Instant>>,
+    /// Whose turn it is in a bucket.
+    turns: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
 /// Why a call gave nothing.
@@ -41,6 +46,9 @@ pub(super) enum CallError {
     /// It may or may not have happened.
     #[error("nobody can say whether it happened: {0}")]
     Unclear(String),
+    /// Nothing of it was taken: no connection came about, or it would have come too fast.
+    #[error("it was not sent: {0}")]
+    NotSent(String),
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,19 +59,36 @@ struct Refusal {
 
 impl Limits {
     pub(super) fn new(api_url: Option<&str>) -> Self {
-        Self { client: Client::new(), api_url: api_url.map(str::to_owned), rests: Mutex::default() }
+        // Only a broken TLS setup makes it fail, which the plain client then shows.
+        let client = Client::builder().connect_timeout(CONNECT_DEADLINE).build().unwrap_or_default();
+        Self { client, api_url: api_url.map(str::to_owned), rests: Mutex::default(), turns: Mutex::default() }
     }
 
     /// Sends a request, and again as long as Discord says that it comes too fast.
-    pub(super) async fn send(&self, bucket: &str, token: &str, request: Request<'_>) -> Result<Response, CallError> {
-        let unclear = |error: &dyn std::error::Error| CallError::Unclear(chain(error));
-        let built = request.build(&self.client, token, self.api_url.as_deref()).map_err(|error| unclear(&error))?;
+    pub(super) async fn send(
+        &self,
+        (bucket, token): (&str, &str),
+        request: Request<'_>,
+        until: Instant,
+    ) -> Result<Response, CallError> {
         loop {
-            self.rest(bucket).await;
-            let Some(again) = built.try_clone() else {
-                return Err(CallError::Unclear("the request cannot be sent twice".to_owned()));
+            if self.rests_until(bucket).is_some_and(|rest| rest > until) {
+                return Err(CallError::NotSent("Discord's wait is longer than this can wait".to_owned()));
+            }
+            self.free(bucket).await;
+            // Another call may have made the rest longer while this one waited.
+            if Instant::now() > until {
+                return Err(CallError::NotSent("Discord's wait was longer than this could wait".to_owned()));
+            }
+            // Built each time: a form with a file in it cannot be sent twice.
+            let again = request.clone().build(&self.client, token, self.api_url.as_deref());
+            let sent = again.map_err(|error| CallError::NotSent(chain(&error)))?.send();
+            let answer = match tokio::time::timeout_at(until, sent).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(error)) if error.is_connect() => return Err(CallError::NotSent(chain(&error))),
+                Ok(Err(error)) => return Err(CallError::Unclear(chain(&error))),
+                Err(late) => return Err(CallError::Unclear(late.to_string())),
             };
-            let answer = again.send().await.map_err(|error| unclear(&error))?;
             self.note(bucket, &answer);
             let status = answer.status();
             if status.as_u16() == 429 {
@@ -76,24 +101,36 @@ impl Limits {
             if !status.is_client_error() || status.as_u16() == 408 {
                 return Err(CallError::Unclear(format!("status {}", status.as_u16())));
             }
-            let body = answer.bytes().await.unwrap_or_default();
-            let refusal: Refusal = serde_json::from_slice(&body).unwrap_or_default();
+            let body = tokio::time::timeout_at(until, answer.bytes()).await.ok().and_then(Result::ok);
+            let refusal: Refusal = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
             return Err(CallError::Refused { status: status.as_u16(), code: refusal.code });
         }
     }
 
     /// Waits until neither the bucket nor the whole bot rests.
-    async fn rest(&self, bucket: &str) {
-        loop {
-            let until = {
-                let rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
-                rests.get(bucket).max(rests.get(WHOLE_BOT)).copied()
-            };
-            match until {
-                Some(until) if until > Instant::now() => tokio::time::sleep_until(until).await,
-                Some(_) | None => return,
-            }
+    pub(super) async fn free(&self, bucket: &str) {
+        while let Some(until) = self.rests_until(bucket) {
+            tokio::time::sleep_until(until).await;
         }
+    }
+
+    /// A turn of one's own in that bucket, first come first served, for calls of which many are made at
+    /// once: all together they would come too fast again and again.
+    pub(super) async fn turn(&self, bucket: &str) -> OwnedMutexGuard<()> {
+        let turn = {
+            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+            if turns.len() >= BUCKETS_MAX {
+                turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+            }
+            Arc::clone(turns.entry(bucket.to_owned()).or_default())
+        };
+        turn.lock_owned().await
+    }
+
+    fn rests_until(&self, bucket: &str) -> Option<Instant> {
+        let rests = self.rests.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = rests.get(bucket).max(rests.get(WHOLE_BOT)).copied();
+        until.filter(|until| *until > Instant::now())
     }
 
     fn note(&self, bucket: &str, answer: &Response) {

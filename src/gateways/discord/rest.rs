@@ -1,28 +1,30 @@
-//! Calls to Discord's REST interface, each with a deadline of our own around the library's limiter.
+//! Calls to Discord's REST interface, each with a deadline of our own that a wait for a rate limit counts to.
 //!
-//! A post has three outcomes. Only a definite refusal is one: a timeout, a lost connection, a 5xx
-//! and an answer that does not parse may all have had their effect.
+//! A post has four outcomes. Only a definite refusal is one, and only what never left was not sent: a
+//! timeout, a lost connection, a 5xx and an answer that does not parse may all have had their effect.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use discord_reqwest::Response;
 use serde::de::DeserializeOwned;
 use serenity::all::{
-    ChannelId, CreateAllowedMentions, CreateMessage, Http, HttpBuilder, MessageId, MessageReference,
+    ChannelId, CreateAllowedMentions, CreateAttachment, CreateMessage, Http, HttpBuilder, MessageId, MessageReference,
     MessageReferenceKind, Nonce, ReactionType, UserId,
 };
-use serenity::http::{LightMethod, Request, Route};
+use serenity::http::{LightMethod, Multipart, MultipartUpload, Request, Route};
 use serenity::model::channel::{Channel, Message};
+use tokio::time::Instant;
 
 use super::limits::{CallError, Limits};
 
 /// How long one post may take, waiting for a rate limit included: Discord's own waits are up to a minute.
 const POST_DEADLINE: Duration = Duration::from_secs(75);
 /// How long a read may take.
-const READ_DEADLINE: Duration = Duration::from_secs(30);
+pub(super) const READ_DEADLINE: Duration = Duration::from_secs(30);
 /// How long a reaction or a typing signal may take: later it says nothing any more.
 const SIGNAL_DEADLINE: Duration = Duration::from_secs(10);
+/// What Discord says of a message that does not exist, to whom may read those that do.
+const UNKNOWN_MESSAGE: i64 = 10_008;
 /// Messages of one page: Discord's most.
 pub(super) const PAGE: u8 = 100;
 
@@ -45,6 +47,15 @@ pub(super) struct Draft<'a> {
     /// The only person who may be notified.
     pub(super) asker: Option<u64>,
     pub(super) ping: Ping,
+    /// The file that goes along.
+    pub(super) file: Option<&'a Upload>,
+}
+
+/// A file on its way out.
+#[derive(Debug, Clone)]
+pub(super) struct Upload {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// Whether the reply itself notifies the asker.
@@ -65,6 +76,8 @@ pub(super) enum Posted {
     Refused(String),
     /// Nobody can say.
     Unclear,
+    /// Nothing of it was taken; the same may be posted later.
+    NotSent,
 }
 
 /// Which way to read a room's history.
@@ -76,17 +89,6 @@ pub(super) enum Page {
     Before(u64),
     /// What stands right after this message.
     After(u64),
-}
-
-/// A read that gave nothing.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ReadError {
-    /// No answer in time.
-    #[error("Discord did not answer in time")]
-    Late,
-    /// An answer that was no success.
-    #[error("{0}")]
-    Failed(#[from] CallError),
 }
 
 impl Rest {
@@ -101,28 +103,42 @@ impl Rest {
 
     /// Posts once.
     pub(super) async fn post(&self, draft: &Draft<'_>) -> Posted {
-        let Ok(body) = serde_json::to_vec(&message(draft)) else {
+        self.post_within(draft, POST_DEADLINE).await
+    }
+
+    /// Posts once, and has nothing leave after this time.
+    pub(super) async fn post_within(&self, draft: &Draft<'_>, within: Duration) -> Posted {
+        let Ok(body) = serde_json::to_string(&message(draft)) else {
             return Posted::Refused("The message cannot be written down.".to_owned());
         };
         let route = Route::ChannelMessages { channel_id: ChannelId::new(draft.channel) };
-        let request = Request::new(route, LightMethod::Post).body(Some(body));
-        match tokio::time::timeout(POST_DEADLINE, self.message(draft.channel, request)).await {
-            Ok(Ok(stands)) => Posted::Stands(stands.id.get()),
-            Ok(Err(CallError::Refused { status, code })) => Posted::Refused(refusal(status, code)),
-            Ok(Err(CallError::Unclear(why))) => {
+        let request = Request::new(route, LightMethod::Post);
+        let request = match draft.file {
+            None => request.body(Some(body.into_bytes())),
+            Some(file) => request.multipart(Some(form(file, body))),
+        };
+        match self.call::<Message>(&posts_in(draft.channel), request, Instant::now() + within.min(POST_DEADLINE)).await
+        {
+            Ok(stands) => Posted::Stands(stands.id.get()),
+            Err(CallError::Refused { status, code }) => Posted::Refused(refusal(status, code)),
+            Err(CallError::Unclear(why)) => {
                 tracing::info!(channel = draft.channel, why, "the outcome of a post is unclear");
                 Posted::Unclear
             }
-            Err(_) => Posted::Unclear,
+            Err(CallError::NotSent(why)) => {
+                tracing::info!(channel = draft.channel, why, "a post was not sent");
+                Posted::NotSent
+            }
         }
     }
 
-    async fn message(&self, channel: u64, request: Request<'_>) -> Result<Message, CallError> {
-        parsed(self.send(&format!("post {channel}"), request).await?).await
+    /// Returns once Discord takes posts into this channel again, however long that is.
+    pub(super) async fn takes_posts(&self, channel: u64) {
+        self.limits.free(&posts_in(channel)).await;
     }
 
     /// One page of a room's history, newest first.
-    pub(super) async fn history(&self, channel: u64, page: Page) -> Result<Vec<Message>, ReadError> {
+    pub(super) async fn history(&self, channel: u64, page: Page) -> Result<Vec<Message>, CallError> {
         let mut params = vec![("limit", PAGE.to_string())];
         match page {
             Page::Newest => {}
@@ -131,15 +147,30 @@ impl Rest {
         }
         let route = Route::ChannelMessages { channel_id: ChannelId::new(channel) };
         let request = Request::new(route, LightMethod::Get).params(Some(params));
-        let mut messages: Vec<Message> = self.read(&format!("read {channel}"), request).await?;
+        let mut messages: Vec<Message> =
+            self.call(&format!("read {channel}"), request, Instant::now() + READ_DEADLINE).await?;
         messages.sort_by_key(|message| std::cmp::Reverse(message.id));
         Ok(messages)
     }
 
+    /// Whether a room's history may be read. Without that right Discord shows an empty history and no
+    /// refusal; a single message it does refuse.
+    pub(super) async fn may_read(&self, channel: u64, message: u64) -> Result<bool, CallError> {
+        let (channel_id, message_id) = (ChannelId::new(channel), MessageId::new(message));
+        let request = Request::new(Route::ChannelMessage { channel_id, message_id }, LightMethod::Get);
+        let until = Instant::now() + READ_DEADLINE;
+        match self.call::<Message>(&format!("read one {channel}"), request, until).await {
+            Ok(_) | Err(CallError::Refused { code: UNKNOWN_MESSAGE, .. }) => Ok(true),
+            Err(CallError::Refused { .. }) => Ok(false),
+            Err(unknown @ (CallError::Unclear(_) | CallError::NotSent(_))) => Err(unknown),
+        }
+    }
+
     /// What a channel is.
-    pub(super) async fn channel(&self, channel: u64) -> Result<Channel, ReadError> {
+    pub(super) async fn channel(&self, channel: u64) -> Result<Channel, CallError> {
         let route = Route::Channel { channel_id: ChannelId::new(channel) };
-        self.read(&format!("channel {channel}"), Request::new(route, LightMethod::Get)).await
+        self.call(&format!("channel {channel}"), Request::new(route, LightMethod::Get), Instant::now() + READ_DEADLINE)
+            .await
     }
 
     /// Puts a reaction. Best effort: a room without the right for it loses a signal and no words.
@@ -156,30 +187,41 @@ impl Rest {
         self.signal(&format!("typing {channel}"), Request::new(route, LightMethod::Post)).await;
     }
 
+    /// One call whose answer says nothing.
+    pub(super) async fn done(&self, bucket: &str, request: Request<'_>, until: Instant) -> Result<(), CallError> {
+        self.limits.send((bucket, self.http.token()), request, until).await.map(drop)
+    }
+
     async fn signal(&self, bucket: &str, request: Request<'_>) {
-        if let Ok(Err(error)) = tokio::time::timeout(SIGNAL_DEADLINE, self.send(bucket, request)).await {
+        let until = Instant::now() + SIGNAL_DEADLINE;
+        let Ok(_turn) = tokio::time::timeout_at(until, self.limits.turn(bucket)).await else {
+            tracing::debug!(bucket, "a signal was not shown: too many stood in front of it");
+            return;
+        };
+        if let Err(error) = self.done(bucket, request, until).await {
             tracing::debug!(bucket, %error, "a signal was not shown");
         }
     }
 
-    async fn read<T: DeserializeOwned>(&self, bucket: &str, request: Request<'_>) -> Result<T, ReadError> {
-        let read = async { parsed(self.send(bucket, request).await?).await };
-        match tokio::time::timeout(READ_DEADLINE, read).await {
-            Ok(read) => Ok(read?),
-            Err(_) => Err(ReadError::Late),
-        }
-    }
-
-    async fn send(&self, bucket: &str, request: Request<'_>) -> Result<Response, CallError> {
-        self.limits.send(bucket, self.http.token(), request).await
+    /// One call and what it answers. An answer that does not parse, or breaks off, had its effect all the same.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &self,
+        bucket: &str,
+        request: Request<'_>,
+        until: Instant,
+    ) -> Result<T, CallError> {
+        let answer = self.limits.send((bucket, self.http.token()), request, until).await?;
+        let body = match tokio::time::timeout_at(until, answer.bytes()).await {
+            Ok(body) => body.map_err(|error| CallError::Unclear(error.to_string()))?,
+            Err(late) => return Err(CallError::Unclear(late.to_string())),
+        };
+        serde_json::from_slice(&body).map_err(|error| CallError::Unclear(error.to_string()))
     }
 }
 
-/// An answer that does not parse had its effect all the same.
-async fn parsed<T: DeserializeOwned>(answer: Response) -> Result<T, CallError> {
-    let unclear = |error: &dyn std::error::Error| CallError::Unclear(error.to_string());
-    let body = answer.bytes().await.map_err(|error| unclear(&error))?;
-    serde_json::from_slice(&body).map_err(|error| unclear(&error))
+/// The bucket of posts into this channel.
+pub(super) fn posts_in(channel: u64) -> String {
+    format!("post {channel}")
 }
 
 /// Every client of ours is built here, so that none mentions anybody by default (field report B94).
@@ -191,6 +233,11 @@ pub(super) fn builder(token: &str, api_url: Option<&str>) -> HttpBuilder {
         Some(url) => builder.proxy(url),
         None => builder,
     }
+}
+
+fn form(file: &Upload, body: String) -> Multipart {
+    let upload = vec![CreateAttachment::bytes(file.bytes.clone(), file.name.clone())];
+    Multipart { upload: MultipartUpload::Attachments(upload), fields: Vec::new(), payload_json: Some(body) }
 }
 
 fn message(draft: &Draft<'_>) -> CreateMessage {

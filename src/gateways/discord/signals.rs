@@ -43,7 +43,7 @@ pub(super) struct Followed(Mutex<BTreeMap<HandoffId, Arc<Typing>>>);
 #[derive(Debug)]
 struct Typing {
     stopped: watch::Sender<bool>,
-    /// Held while a typing signal is on its way.
+    /// Held while a typing signal is being sent, until it is answered or given up.
     showing: tokio::sync::Mutex<()>,
 }
 
@@ -63,7 +63,8 @@ impl Followed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&handoff);
     }
 
-    /// Ends the typing of a handoff; returns when no signal of it is on its way.
+    /// Ends the typing of a handoff; returns when no further signal of it can leave. One that left before is
+    /// not called back: it may arrive a moment after the reply.
     pub(super) async fn stop_typing(&self, handoff: HandoffId) {
         let typing = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&handoff).cloned();
         if let Some(typing) = typing {
@@ -74,7 +75,7 @@ impl Followed {
 }
 
 impl Typing {
-    /// Shows typing once, or gives up as soon as it must stop.
+    /// Shows typing once, or stops waiting for its answer as soon as it must stop.
     async fn show(&self, shared: &Shared, channel: u64) {
         let mut stopped = self.stopped.subscribe();
         let _showing = self.showing.lock().await;
@@ -131,5 +132,27 @@ async fn until_ended(shared: &Shared, clankie: &Clankie, typing: &Typing, (hando
             | StateName::Cancelled => return,
         }
         clankie.wait_result(handoff, TYPING_EVERY).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handoff_has_one_follower_and_its_typing_stops_for_good() {
+        let (followed, handoff) = (Followed::default(), HandoffId(Uuid::from_u128(1)));
+        let typing = followed.take(handoff).unwrap();
+        assert!(followed.take(handoff).is_none());
+        let showing = typing.showing.lock().await;
+        let mut stopping = std::pin::pin!(followed.stop_typing(handoff));
+        assert!(futures::poll!(&mut stopping).is_pending(), "a signal is being sent");
+        drop(showing);
+        stopping.await;
+        assert!(*typing.stopped.borrow());
+        followed.end(handoff);
+        assert!(followed.take(handoff).is_some());
     }
 }

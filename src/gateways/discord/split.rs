@@ -9,7 +9,7 @@
 mod boundary;
 mod fence;
 
-use boundary::{Boundary, boundaries};
+use boundary::{Boundary, Kind, boundaries};
 use fence::Fence;
 
 /// Code points in one message, as Discord counts.
@@ -55,18 +55,27 @@ fn next<'t>(rest: &'t str, open: Option<&Fence>) -> (&'t str, &'t str, Option<Fe
     }
     // White space in front of a cut makes no part outside a code block.
     let blank_ones = within.partition_point(|boundary| open.is_none() && blank(&rest[..boundary.at]));
-    let space = within[..blank_ones].last().map(|boundary| boundary.at);
-    within.drain(..blank_ones);
+    let space = within.drain(..blank_ones).next_back();
     match (best(&within, rest, room), space) {
         (Some(best), None) => cut(rest, best.at, best.open),
-        (Some(best), Some(_)) if best.kind.is_sound() => cut(rest, best.at, best.open),
+        // Blanks in front of a fence are the fence's own: nothing is gained by a cut between them.
+        (Some(best), Some(space)) if best.kind.is_sound() || best.kind > space.kind => cut(rest, best.at, best.open),
+        // The block's first line stands alone with the space as it does without it.
+        (Some(best), Some(space)) if best.kind == Kind::EmptyBlock && !has_sound_end(&rest[space.at..]) => {
+            cut(rest, best.at, best.open)
+        }
         // It stands in front of what needs a whole part.
-        (_, Some(space)) => cut(rest, space, None),
+        (_, Some(space)) => cut(rest, space.at, None),
         (None, None) => {
             let at = inside_cluster(rest, open, room);
             (&rest[..at], &rest[at..], open.cloned())
         }
     }
+}
+
+/// Whether a part that begins here can end where the text reads the same.
+fn has_sound_end(rest: &str) -> bool {
+    boundaries(rest, None, LIMIT).iter().any(|boundary| boundary.kind.is_sound())
 }
 
 fn cut(rest: &str, at: usize, open: Option<(Option<usize>, Fence)>) -> (&str, &str, Option<Fence>) {

@@ -71,7 +71,9 @@ fn source(lane: &Token, named: Option<&str>) -> Result<Source, Problem> {
     let own = match lane.kind {
         TokenKind::LaneText => Source::Text,
         TokenKind::LaneVoice => Source::Voice,
-        TokenKind::Operator | TokenKind::Captain | TokenKind::Account => return Err(Problem::new(Reason::Forbidden)),
+        TokenKind::Operator | TokenKind::Captain | TokenKind::Account | TokenKind::Device => {
+            return Err(Problem::new(Reason::Forbidden));
+        }
     };
     let named = match named {
         None => own,

@@ -1,8 +1,8 @@
 //! Every combination of host, origin, fetch site, method and content type, against a second opinion.
 
 use axum::body::Body;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{Method, StatusCode};
 use axum::routing::get;
 use tower::ServiceExt;
 
@@ -117,6 +117,38 @@ async fn only_the_exact_host_and_origin_pass_whatever_else_is_said() {
     }
 }
 
+/// A link on another site opens an address here as a page; whatever else that site begins is refused.
+#[tokio::test]
+async fn only_a_followed_link_passes_of_what_another_site_begins() {
+    let mut passed = 0;
+    for method in [Method::GET, Method::HEAD, Method::POST] {
+        for site in ["cross-site", "same-site", "Cross-Site"] {
+            for mode in [None, Some("navigate"), Some("no-cors"), Some("cors"), Some("websocket")] {
+                for dest in [None, Some("document"), Some("iframe"), Some("object"), Some("empty")] {
+                    for origin in [None, Some("https://evil.test"), Some("null"), Some("http://127.0.0.1:4310")] {
+                        let mut request = Request::builder().uri("/").method(method.clone()).header(HOST, HOSTS[0].0);
+                        let optional = [(SEC_FETCH_MODE, mode), (SEC_FETCH_DEST, dest), (ORIGIN, origin)];
+                        request = request.header(SEC_FETCH_SITE, site).header(CONTENT_TYPE, "application/json");
+                        for (name, value) in optional.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                            request = request.header(name, value);
+                        }
+                        let link = (&method, site, mode, dest, origin)
+                            == (&Method::GET, "cross-site", Some("navigate"), Some("document"), None);
+                        passed += usize::from(link);
+                        let wanted = if link { StatusCode::OK } else { StatusCode::FORBIDDEN };
+                        let told = status(request.body(Body::from("{}")).unwrap()).await;
+                        assert_eq!(told, wanted, "{method} {site} {mode:?} {dest:?} {origin:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(passed, 1);
+    let twice = [("host", HOSTS[0].0), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "cross-site")];
+    let rest = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+    assert_eq!(status(get_from("/", &[&twice[..], &rest[..]].concat())).await, StatusCode::FORBIDDEN);
+}
+
 async fn status(request: Request) -> StatusCode {
     served().oneshot(request).await.unwrap().status()
 }
@@ -187,4 +219,62 @@ async fn a_body_of_undeclared_length_is_cut_where_it_is_read() {
         let response = served.clone().oneshot(request.body(Body::from(body)).unwrap()).await.unwrap();
         assert_eq!(response.status(), expected, "{path} {length}");
     }
+}
+
+/// One way to write an address so that a careless comparison takes it for the allowed one.
+fn lookalike(origin: &str, how: usize, filler: &str) -> String {
+    let (scheme, host) = origin.split_once("://").unwrap_or(("https", origin));
+    match how {
+        0 => format!("{origin}{filler}"),
+        1 => format!("{filler}{origin}"),
+        2 => format!("{scheme}://{filler}{host}"),
+        3 => format!("{scheme}://{filler}@{host}"),
+        4 => format!("{scheme}://{host}@{filler}"),
+        5 => format!("{scheme}://{host}."),
+        6 => format!("{scheme}://{}", host.to_uppercase()),
+        7 => format!("{}://{host}", scheme.to_uppercase()),
+        8 => format!("{origin}:443"),
+        9 => format!("{origin}:80"),
+        10 => format!("{scheme}:\\\\{host}"),
+        11 => format!("{scheme}://{host}\\{filler}"),
+        12 => format!("{scheme}://{}", host.replacen('a', "\u{430}", 1)),
+        13 => format!("{scheme}://xn--{host}"),
+        14 => format!("{scheme}://{host}/"),
+        15 => format!("{scheme}://{host}.{filler}"),
+        16 => format!("{scheme}://{}", host.replacen('.', "%2e", 1)),
+        17 => format!("{scheme}://{}", host.replacen('.', "", 1)),
+        18 => origin.replacen("https", "http", 1),
+        _ => format!("{origin} {origin}"),
+    }
+}
+
+proptest::proptest! {
+    /// Only the exact tuple passes, as an origin and as a host, however near another one comes.
+    #[test]
+    fn no_lookalike_of_an_allowed_origin_or_host_passes(
+        how in proptest::collection::vec(0usize..20, 1..4),
+        filler in "[a-z0-9.:/@#?%-]{0,12}",
+    ) {
+        let own = "https://clankie.example";
+        let origin = how.iter().fold(own.to_owned(), |origin, how| lookalike(&origin, *how, &filler));
+        let value = HeaderValue::from_bytes(origin.as_bytes()).unwrap();
+        let headers = HeaderMap::from_iter([(ORIGIN, value)]);
+        proptest::prop_assert_eq!(same_origin(&headers, own), origin == own, "{}", origin);
+        let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
+        let gate = Gate::new("127.0.0.1:4310".parse().unwrap(), Some(own)).unwrap();
+        let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_bytes(host.as_bytes()).unwrap())]);
+        let passes = gate.host(&headers, &Uri::from_static("/")).is_some();
+        proptest::prop_assert_eq!(passes, host == "clankie.example", "{}", host);
+    }
+}
+
+#[tokio::test]
+async fn a_socket_is_refused_rather_than_ignored() {
+    let own = ("host", "127.0.0.1:4310");
+    assert_eq!(status(get_from("/", &[own, ("upgrade", "WebSocket")])).await, StatusCode::BAD_REQUEST);
+    assert_eq!(
+        status(get_from("/", &[own, ("upgrade", "h2c"), ("upgrade", "websocket")])).await,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(status(get_from("/", &[own, ("upgrade", "h2c")])).await, StatusCode::OK);
 }

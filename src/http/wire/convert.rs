@@ -51,7 +51,8 @@ impl From<&TurnResult> for ResultBody {
 
 impl From<&Media> for MediaBody {
     fn from(media: &Media) -> Self {
-        Self { url: media.url.clone(), mime_type: media.mime_type.clone() }
+        let (name, size) = media.file.as_ref().map(|file| (file.name.clone(), file.size)).unzip();
+        Self { url: media.url.clone(), mime_type: media.mime_type.clone(), name, size }
     }
 }
 
@@ -93,7 +94,7 @@ impl From<(u64, &RoomMessage)> for RoomMessageBody {
 #[cfg(test)]
 mod tests {
     use clankie_domain::ids::{DeliveryId, HandoffId};
-    use clankie_domain::result::FailCode;
+    use clankie_domain::result::{FailCode, KeptFile};
     use serde_json::{Value, json};
     use uuid::Uuid;
 
@@ -107,10 +108,13 @@ mod tests {
 
     #[test]
     fn every_typed_result_is_written_as_the_contract_says() {
-        let media = vec![Media { url: "https://a/b".into(), mime_type: "image/png".into() }];
+        let file = Some(KeptFile { name: "a.txt".into(), size: 7 });
+        let kept = Media { url: "kept:1/0".into(), mime_type: "text/plain".into(), file };
+        let media = vec![Media::link("https://a/b".into(), "image/png".into()), kept];
         check(
             &TurnResult::Settled { text: "hi".into(), media },
-            json!({"kind":"settled","text":"hi","media":[{"url":"https://a/b","mime_type":"image/png"}]}),
+            json!({"kind":"settled","text":"hi","media":[{"url":"https://a/b","mime_type":"image/png"},
+                {"url":"kept:1/0","mime_type":"text/plain","name":"a.txt","size":7}]}),
         );
         check(&TurnResult::Silent, json!({"kind":"silent"}));
         let reply_delivery = DeliveryId::parse("a1").unwrap();

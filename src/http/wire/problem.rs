@@ -1,9 +1,10 @@
 //! Problem details after RFC 9457, with the fields that Clankie adds.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Why a call has no ordinary answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProblemBody {
     /// A stable reference such as `/problems/busy`.
     #[serde(rename = "type")]
@@ -23,11 +24,12 @@ pub struct ProblemBody {
     pub handoff_id: Option<String>,
     /// The facts of `/problems/busy`, side by side with the rest.
     #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
     pub busy: Option<BusyBody>,
 }
 
 /// The facts of a busy answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BusyBody {
     /// `waiting`, `waiting_per_room` or `waiting_per_actor`.
     pub limit: String,

@@ -1,9 +1,10 @@
 //! The typed result of one delivery.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// How a delivery ended: `{"kind": …}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ResultBody {
     /// The agent replied.
@@ -42,16 +43,22 @@ pub enum ResultBody {
 }
 
 /// A file by reference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MediaBody {
-    /// Where it is.
+    /// Where it is: a web address, or the service's own name for a file that it keeps.
     pub url: String,
     /// What it is.
     pub mime_type: String,
+    /// The name of a file that the service keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its size in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
 }
 
 /// Who did something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ByBody {
     /// `operator`, `device`, `service` or `speaker`.
     pub kind: String,

@@ -1,20 +1,29 @@
 //! How an ingress lane hands a delivery in, edits and cancels it, and what it hears.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::result::ResultBody;
 
 /// `POST /ingress/v1/turns`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct TurnBody {
     /// Always 1.
+    #[schema(minimum = 1, maximum = 1)]
     pub schema_version: u32,
     /// The lane's short name of the room.
+    #[schema(max_length = 128, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$")]
     pub room: String,
     /// The transport's own id of the request.
+    #[schema(
+        min_length = 1,
+        max_length = 512,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"
+    )]
     pub delivery_id: String,
     /// `text` or `voice`, as the lane's token is.
+    #[schema(pattern = "^(text|voice)$")]
     pub source: String,
     /// Who speaks.
     pub actor: ActorBody,
@@ -28,15 +37,17 @@ pub struct TurnBody {
     pub context: Vec<QuoteBody>,
     /// The most it wants: `social`, `machine` or `owner`. Absent means no narrowing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^(social|machine|owner)$")]
     pub grant: Option<String>,
 }
 
 /// `PUT /ingress/v1/turns/{room}/{delivery_id}`. What the path says may be left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct EditBody {
     /// Always 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1)]
     pub schema_version: Option<u32>,
     /// As in the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,11 +70,12 @@ pub struct EditBody {
     pub context: Vec<QuoteBody>,
     /// The most it wants, as when it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^(social|machine|owner)$")]
     pub grant: Option<String>,
 }
 
 /// `DELETE /ingress/v1/turns/{room}/{delivery_id}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct CancelBody {
     /// The speaker, who may cancel only what they asked for.
@@ -71,10 +83,15 @@ pub struct CancelBody {
 }
 
 /// The speaker of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct ActorBody {
     /// The transport's own id of the person.
+    #[schema(
+        min_length = 1,
+        max_length = 512,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"
+    )]
     pub id: String,
     /// How the person is shown; never identity. Absent: the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,15 +99,20 @@ pub struct ActorBody {
 }
 
 /// A speaker by id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct ActorRef {
     /// The transport's own id of the person.
+    #[schema(
+        min_length = 1,
+        max_length = 512,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"
+    )]
     pub id: String,
 }
 
 /// A file that comes with a request, by reference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct AttachmentBody {
     /// The transport's id for it.
@@ -106,7 +128,7 @@ pub struct AttachmentBody {
 }
 
 /// A message quoted for context.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub struct QuoteBody {
     /// Who said it, as display text.
@@ -116,7 +138,7 @@ pub struct QuoteBody {
 }
 
 /// 202 without a result while it goes on, 200 with one when it is over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TurnAnswer {
     /// The handoff.
     pub handoff_id: String,

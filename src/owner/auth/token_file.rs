@@ -98,6 +98,16 @@ pub async fn keep(clankie: &Clankie, state_dir: &Path) -> Result<Kept, TokenFile
     Ok(if token.is_some() { Kept::Stands(path) } else { Kept::Stale(path) })
 }
 
+/// Writes a rotated token into the file, when the file is where that token is kept.
+pub fn replace(state_dir: &Path, rotated: &Credential) -> Result<(), TokenFileError> {
+    let path = state_dir.join(FILE);
+    let kept = read(&path)?.as_deref().and_then(operator);
+    match kept {
+        Some(kept) if kept.id == rotated.id => write(&path, &rotated.expose()),
+        Some(_) | None => Ok(()),
+    }
+}
+
 fn operator(text: &str) -> Option<Credential> {
     Credential::parse(text.trim_end()).filter(|credential| credential.kind == TokenKind::Operator)
 }

@@ -4,12 +4,13 @@ use axum::Json;
 use clankie_actors::HandoffQuery;
 use clankie_domain::handoff::{HandoffRecord, StateName};
 use clankie_domain::ids::{ActorId, HandoffId, RoomId};
+use clankie_domain::scope::Need;
 use uuid::Uuid;
 
 use crate::http::path::Path;
 use crate::http::problem::{Problem, Reason};
 use crate::http::query::Query;
-use crate::owner::auth::Operator;
+use crate::owner::auth::Principal;
 use crate::owner::wire::{HandoffBody, HandoffList, Handoffs};
 
 /// Most handoffs of one page.
@@ -17,25 +18,58 @@ const LIMIT_MAX: usize = 1_000;
 /// Handoffs of a page that names no limit.
 const LIMIT: usize = 200;
 
-pub(super) async fn list(operator: Operator, Query(query): Query<HandoffList>) -> Result<Json<Handoffs>, Problem> {
-    page(&operator, query).map(Json)
+/// Handoffs, newest first.
+#[utoipa::path(
+    get,
+    path = "/operator/v1/handoffs",
+    operation_id = "handoff_list",
+    params(HandoffList),
+    responses((status = 200, body = Handoffs, description = "One page, newest first")),
+    security(("bearer" = []))
+)]
+pub(super) async fn list(principal: Principal, Query(query): Query<HandoffList>) -> Result<Json<Handoffs>, Problem> {
+    principal.need(Need::ReadHandoffs)?;
+    page(&principal, query).map(Json)
 }
 
-pub(super) async fn show(operator: Operator, Path(id): Path<String>) -> Result<Json<HandoffBody>, Problem> {
-    match find(&operator, parse_id(&id, "id")?)? {
-        Some(record) => Ok(Json(HandoffBody::from(&record))),
+/// One handoff.
+#[utoipa::path(
+    get,
+    path = "/operator/v1/handoffs/{id}",
+    operation_id = "handoff_get",
+    params(("id" = String, Path, description = "The id of a handoff", format = "uuid")),
+    responses((status = 200, body = HandoffBody, description = "The record")),
+    security(("bearer" = []))
+)]
+pub(super) async fn show(principal: Principal, Path(id): Path<String>) -> Result<Json<HandoffBody>, Problem> {
+    principal.need(Need::ReadHandoffs)?;
+    match find(&principal, parse_id(&id, "id")?)? {
+        Some(record) => Ok(Json(shown(&principal, &record))),
         None => Err(Problem::new(Reason::NotFound)),
     }
 }
 
 /// One page, of one snapshot.
-pub(super) fn page(operator: &Operator, query: HandoffList) -> Result<Handoffs, Problem> {
+pub(super) fn page(principal: &Principal, query: HandoffList) -> Result<Handoffs, Problem> {
     let query = parse(query)?;
-    Ok(Handoffs::from(&operator.access().clankie().handoffs(&query)?))
+    let mut page = Handoffs::from(&principal.access().clankie().handoffs(&query)?);
+    if !principal.may(Need::Mailbox) {
+        page.handoffs.iter_mut().for_each(HandoffBody::leave_mail_out);
+    }
+    Ok(page)
 }
 
-pub(super) fn find(operator: &Operator, id: HandoffId) -> Result<Option<HandoffRecord>, Problem> {
-    Ok(operator.access().clankie().handoff(id)?)
+/// One record as that reader may see it.
+pub(super) fn shown(principal: &Principal, record: &HandoffRecord) -> HandoffBody {
+    let mut body = HandoffBody::from(record);
+    if !principal.may(Need::Mailbox) {
+        body.leave_mail_out();
+    }
+    body
+}
+
+pub(super) fn find(principal: &Principal, id: HandoffId) -> Result<Option<HandoffRecord>, Problem> {
+    Ok(principal.access().clankie().handoff(id)?)
 }
 
 /// Reads a handoff's id, which `field` holds.

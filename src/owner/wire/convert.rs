@@ -1,21 +1,30 @@
 //! From values of the domain and the actors to the shapes of the wire.
 
+use std::collections::BTreeSet;
+
 use clankie_actors::digest::room_conversation;
+use clankie_actors::feed::FeedPlace;
 use clankie_actors::{HandoffPage, RoomSummary, Tally, TranscriptLine};
 use clankie_domain::admission::Limits;
 use clankie_domain::delivery::{Posting, RoomDelivery};
 use clankie_domain::grant::{Gateway, Grant, MachineStanding, OwnerProof, OwnerStanding, Plan, Transport};
 use clankie_domain::handoff::{Class, HandoffRecord, Owed, Phase, State, Usage};
-use clankie_domain::principal::Token;
+use clankie_domain::pairing::Waiting;
+use clankie_domain::principal::{DeviceGrant, Token};
 use clankie_domain::request::{Attachment, Source};
 use clankie_domain::session::{Entry, ToolPhase};
 use clankie_domain::steering::Mark;
+use clankie_domain::time::Timestamp;
 
 use super::{
-    AttachmentBody, ClassBody, CountsBody, EntryBody, GrantBody, HandoffBody, Handoffs, LimitsBody, OwedBody,
-    PostingBody, ResultBody, RoomBody, RoomDeliveryBody, TokenBody, TranscriptEntry, TransportBody, UsageBody,
+    AttachmentBody, ClassBody, CountsBody, DeviceBody, EntryBody, GrantBody, HandoffBody, Handoffs, LimitsBody,
+    OwedBody, PostingBody, ResultBody, RoomBody, RoomDeliveryBody, TokenBody, TranscriptEntry, TransportBody,
+    UsageBody,
 };
 use crate::http::wire::moment;
+
+mod event;
+mod mail;
 
 impl From<&HandoffRecord> for HandoffBody {
     fn from(record: &HandoffRecord) -> Self {
@@ -24,6 +33,7 @@ impl From<&HandoffRecord> for HandoffBody {
             conversation_id: room_conversation(&record.room).ok().map(|id| id.to_string()),
             room: record.room.to_string(),
             delivery_id: record.delivery.to_string(),
+            trigger: record.trigger.as_ref().map(ToString::to_string),
             actor: record.actor.to_string(),
             actor_name: record.actor_name.clone(),
             source: source(record.source).to_owned(),
@@ -169,7 +179,7 @@ impl From<&HandoffPage> for Handoffs {
         Self {
             handoffs: page.handoffs.iter().map(HandoffBody::from).collect(),
             counts: (page.tally, page.limits).into(),
-            cursor: format!("{}-{}", page.epoch, page.last_event),
+            cursor: FeedPlace { epoch: page.epoch, seq: page.last_event }.to_string(),
         }
     }
 }
@@ -230,6 +240,53 @@ impl From<&Token> for TokenBody {
             expires_at: token.expires_at.map(moment),
             last_used_at: token.last_used_at.map(moment),
             revoked_at: token.revoked_at.map(moment),
+        }
+    }
+}
+
+/// Grants as the contract writes them.
+pub(crate) fn grant_names(grants: &BTreeSet<DeviceGrant>) -> Vec<String> {
+    grants.iter().map(|grant| grant.as_str().to_owned()).collect()
+}
+
+impl DeviceBody {
+    /// The device of a token, as it stands at `now`.
+    pub(crate) fn of(token: &Token, now: Timestamp) -> Self {
+        let state = match token.revoked_at {
+            Some(_) => "revoked",
+            None if token.stands(now) => "active",
+            None => "expired",
+        };
+        Self {
+            device_id: token.id.0.simple().to_string(),
+            state: state.to_owned(),
+            reported_name: token.reported_name.clone().unwrap_or_default(),
+            account: Some(token.name.to_string()),
+            grants: grant_names(&token.grants),
+            offered: Vec::new(),
+            address: None,
+            created_at: moment(token.created_at),
+            expires_at: token.expires_at.map(moment),
+            last_used_at: token.last_used_at.map(moment),
+            revoked_at: token.revoked_at.map(moment),
+        }
+    }
+}
+
+impl From<&Waiting> for DeviceBody {
+    fn from(waiting: &Waiting) -> Self {
+        Self {
+            device_id: waiting.applicant.id.0.simple().to_string(),
+            state: "pending".to_owned(),
+            reported_name: waiting.applicant.name.as_str().to_owned(),
+            account: None,
+            grants: Vec::new(),
+            offered: grant_names(&waiting.offered),
+            address: Some(waiting.applicant.address.clone()),
+            created_at: moment(waiting.since),
+            expires_at: Some(moment(waiting.expires_at)),
+            last_used_at: None,
+            revoked_at: None,
         }
     }
 }

@@ -4,8 +4,13 @@
 //! answer has a `status`; a refusal is a value with a reason code and HTTP status 200.
 
 use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::SCHEMA_VERSION;
+use super::{DeviceApprove, DevicePairBegin, DeviceRevoke, SCHEMA_VERSION};
+
+mod documented;
+
+pub use documented::DispatchAnswer;
 
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +39,16 @@ pub enum Operation {
     TokenList(NoArguments),
     /// Revokes a token; answers [`super::TokenBody`].
     TokenRevoke(TokenRevoke),
+    /// Gives a token another secret; answers [`super::TokenMade`].
+    TokenRotate(TokenRotate),
+    /// Lists devices; answers [`super::Devices`].
+    DeviceList(NoArguments),
+    /// Offers a pairing; answers [`super::PairingOffer`].
+    DevicePairBegin(DevicePairBegin),
+    /// Gives a device grants; answers [`super::DeviceBody`].
+    DeviceApprove(DeviceApprove),
+    /// Revokes or denies a device; answers [`super::DeviceBody`].
+    DeviceRevoke(DeviceRevoke),
     /// Opens a local account; answers [`super::TokenMade`].
     AccountOpen(AccountOpen),
     /// Lists handoffs; answers [`super::Handoffs`].
@@ -42,6 +57,30 @@ pub enum Operation {
     HandoffGet(HandoffGet),
     /// Cancels one; answers [`super::Cancelled`].
     HandoffCancel(HandoffGet),
+    /// Lists asks; answers [`super::Questions`].
+    InputList(super::InputList),
+    /// Shows one ask; answers [`super::InputResult`].
+    InputGet(super::InputGet),
+    /// Answers an ask; answers [`super::InputResult`].
+    InputAnswer(super::InputAnswer),
+    /// Cancels an ask; answers [`super::InputResult`].
+    InputCancel(super::InputCancel),
+    /// Takes note of an answer that was not delivered; answers [`super::InputResult`].
+    MarkSeen(super::MarkSeen),
+    /// Lists updates; answers [`super::OwnerUpdates`].
+    OwnerUpdateList(super::OwnerUpdateList),
+    /// Marks an update as read; answers [`super::OwnerUpdateFound`].
+    OwnerUpdateRead(super::OwnerUpdateId),
+    /// Puts an update away; answers [`super::OwnerUpdateFound`].
+    OwnerUpdateDismiss(super::OwnerUpdateId),
+    /// Lists conversations; answers [`super::Conversations`].
+    ConversationList(NoArguments),
+    /// Shows one; answers [`super::ConversationFound`].
+    ConversationGet(super::ConversationGet),
+    /// Reads a conversation's display; answers [`super::ConversationLines`].
+    ConversationTail(super::ConversationTail),
+    /// Posts once more what did not arrive of a reply, or may not have; answers [`super::Reposted`].
+    HandoffRepost(HandoffGet),
     /// Lists rooms; answers [`Rooms`].
     RoomsList(NoArguments),
     /// Reads the configuration again; answers [`Reloaded`].
@@ -49,70 +88,104 @@ pub enum Operation {
 }
 
 /// For operations without fields.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NoArguments {}
 
 /// `token_create`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenCreate {
     /// `operator`, `captain`, `lane-text`, `lane-voice` or `account`.
+    #[schema(pattern = "^(operator|captain|lane-text|lane-voice|account)$")]
     pub kind: String,
     /// What it speaks for.
+    #[schema(pattern = "^[A-Za-z0-9_.-]{1,64}$")]
     pub name: String,
     /// When it stops by itself, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = "date-time")]
     pub expires_at: Option<String>,
 }
 
 /// `token_revoke`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRevoke {
     /// The public half, as `token_list` shows it.
+    #[schema(pattern = "^[0-9a-f]{32}$")]
+    pub id: String,
+}
+
+/// `token_rotate`. The secret before works for a minute more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenRotate {
+    /// The public half, as `token_list` shows it.
+    #[schema(pattern = "^[0-9a-f]{32}$")]
     pub id: String,
 }
 
 /// `account_open`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccountOpen {
     /// The account's name: its actor id is `local:<name>`.
+    #[schema(pattern = "^[A-Za-z0-9_.-]{1,64}$")]
     pub name: String,
 }
 
 /// `handoff_list`, and the query of `GET /operator/v1/handoffs`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct HandoffList {
     /// Only this room, by full id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 256, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$")]
+    #[param(max_length = 256, pattern = "^(\\.|([A-Za-z0-9_:-]|\\.[A-Za-z0-9_:/-])(\\.?[A-Za-z0-9_:/-])*\\.?)$")]
     pub room: Option<String>,
     /// Only this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^(pending|running|joined|completed|absorbed|waiting_user|failed|cancelled)$")]
+    #[param(pattern = "^(pending|running|joined|completed|absorbed|waiting_user|failed|cancelled)$")]
     pub state: Option<String>,
     /// Only this actor, by full id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(
+        min_length = 1,
+        max_length = 640,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"
+    )]
+    #[param(
+        min_length = 1,
+        max_length = 640,
+        pattern = "^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*[^\\s\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff][^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufeff]*$"
+    )]
     pub actor: Option<String>,
     /// At most this many, 1–1000; 200 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1_000)]
+    #[param(minimum = 1, maximum = 1_000)]
     pub limit: Option<usize>,
     /// Only older ones than this handoff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uuid")]
+    #[param(format = "uuid")]
     pub before: Option<String>,
 }
 
-/// `handoff_get` and `handoff_cancel`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// `handoff_get`, `handoff_cancel` and `handoff_repost`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandoffGet {
     /// Which.
+    #[schema(format = "uuid")]
     pub handoff_id: String,
 }
 
 /// An answer of the contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum Dispatched<T> {
     /// It was done or read.
@@ -122,7 +195,7 @@ pub enum Dispatched<T> {
 }
 
 /// Why nothing was done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Refusal {
     /// A stable code such as `name_taken`, `unknown_handoff` or `unsupported_op`.
     pub reason: String,
@@ -131,14 +204,14 @@ pub struct Refusal {
 }
 
 /// Every room in which anything is kept, and every configured local one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Rooms {
     /// By id.
     pub rooms: Vec<RoomBody>,
 }
 
 /// One room as lists show it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RoomBody {
     /// Its full id.
     pub room: String,
@@ -149,7 +222,7 @@ pub struct RoomBody {
 }
 
 /// What a reload of the configuration changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Reloaded {
     /// The keys that changed, each as a line; empty when nothing did.
     pub changed: Vec<String>,

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{AttachmentBody, ResultBody};
 
 /// The record of one admitted delivery.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HandoffBody {
     /// Its identity, a UUIDv7: ids sort by creation.
     pub id: String,
@@ -17,6 +18,10 @@ pub struct HandoffBody {
     pub room: String,
     /// How the transport names it.
     pub delivery_id: String,
+    /// The delivery that its reply quotes, where that is not its own: what the origin of an answered
+    /// ask was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
     /// The full id of the speaker.
     pub actor: String,
     /// How the speaker is shown.
@@ -68,7 +73,7 @@ pub struct HandoffBody {
 }
 
 /// `"fresh"`, `{"owed":"unread"}` or `{"owed":"answer"}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassBody {
     /// It may be told busy.
@@ -78,7 +83,7 @@ pub enum ClassBody {
 }
 
 /// Why work is owed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OwedBody {
     /// A joiner that was never read.
@@ -88,7 +93,7 @@ pub enum OwedBody {
 }
 
 /// The way a request came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TransportBody {
     /// `local`, `ingress`, `discord_text` or `discord_voice`.
     pub gateway: String,
@@ -97,7 +102,7 @@ pub struct TransportBody {
 }
 
 /// What an actor may do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GrantBody {
     /// `social`, `machine` or `owner`.
     pub plan: String,
@@ -114,7 +119,7 @@ pub struct GrantBody {
 }
 
 /// Whether a computed reply reached its room.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RoomDeliveryBody {
     /// The step, side by side with the ids.
     #[serde(flatten)]
@@ -124,7 +129,7 @@ pub struct RoomDeliveryBody {
 }
 
 /// The step of a posting: `{"state": …}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PostingBody {
     /// Nothing to post.
@@ -160,7 +165,7 @@ pub enum PostingBody {
 }
 
 /// What a handoff has used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UsageBody {
     /// Tokens the model read.
     pub input_tokens: u64,
@@ -175,7 +180,7 @@ pub struct UsageBody {
 }
 
 /// One page of handoffs with the counts of the same snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Handoffs {
     /// Newest first. The next page is asked for with `before` = the last id.
     pub handoffs: Vec<HandoffBody>,
@@ -186,7 +191,7 @@ pub struct Handoffs {
 }
 
 /// How much runs and waits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CountsBody {
     /// Running handoffs.
     pub running: usize,
@@ -199,7 +204,7 @@ pub struct CountsBody {
 }
 
 /// The limits in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LimitsBody {
     /// Running at once.
     pub running: usize,
@@ -214,14 +219,14 @@ pub struct LimitsBody {
 }
 
 /// The answer to `handoff_get`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HandoffFound {
     /// The record.
     pub handoff: HandoffBody,
 }
 
 /// What a cancel did.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Cancelled {
     /// The handoff.
     pub handoff_id: String,
@@ -232,4 +237,13 @@ pub struct Cancelled {
     /// Its one result, when it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultBody>,
+}
+
+/// What a repost began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reposted {
+    /// The handoff.
+    pub handoff_id: String,
+    /// How the posting stood when the call was answered: open again.
+    pub room_delivery: RoomDeliveryBody,
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::CountsBody;
+use super::{CountsBody, MailCountsBody};
+use crate::http::wire::moment;
+use crate::owner::notify::Stands;
 
 /// How the service stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Status {
     /// Its version.
     pub version: String,
@@ -25,6 +28,8 @@ pub struct Status {
     pub store: StoreBody,
     /// How much runs and waits; absent when the store cannot be read.
     pub counts: Option<CountsBody>,
+    /// What waits for the owner; absent when the store cannot be read.
+    pub mail: Option<MailCountsBody>,
     /// `<store epoch>-<sequence number>` of the counts.
     pub cursor: Option<String>,
     /// Which executor runs each plan.
@@ -34,10 +39,34 @@ pub struct Status {
     /// How the Discord bot stands; absent when none is configured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discord: Option<DiscordBody>,
+    /// How each place outside stands where the owner is told that something waits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notify: Vec<SinkBody>,
+}
+
+/// How one place outside stands where the owner is told that something waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SinkBody {
+    /// `ntfy`, `webhook` or `discord`.
+    pub sink: String,
+    /// `ready`, `failing`, or `disabled` until the next start.
+    pub state: String,
+    /// Messages that it took since the start.
+    pub told: u64,
+    /// Tries that failed since the start.
+    pub failures: u64,
+    /// Asks and updates that it was never told of.
+    pub dropped: u64,
+    /// When it last took one.
+    pub last_success_at: Option<String>,
+    /// Why a try last failed.
+    pub last_error: Option<String>,
+    /// When that was.
+    pub last_error_at: Option<String>,
 }
 
 /// How the Discord bot stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiscordBody {
     /// `waiting`, `connecting`, `open` or `ready`.
     pub link: String,
@@ -54,10 +83,33 @@ pub struct DiscordBody {
 }
 
 /// How the store stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StoreBody {
     /// `ready` or `stopped`.
     pub state: String,
     /// Why it stopped.
     pub reason: Option<String>,
+}
+
+/// How the process stands, in one word: `live` or `ready`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Standing {
+    /// The word.
+    pub status: String,
+}
+
+impl From<&(&'static str, Stands)> for SinkBody {
+    fn from((sink, stands): &(&'static str, Stands)) -> Self {
+        let (last_error_at, last_error) = stands.last_error.clone().unzip();
+        Self {
+            sink: (*sink).to_owned(),
+            state: stands.state.as_str().to_owned(),
+            told: stands.told,
+            failures: stands.failures,
+            dropped: stands.dropped,
+            last_success_at: stands.last_success.map(moment),
+            last_error,
+            last_error_at: last_error_at.map(moment),
+        }
+    }
 }

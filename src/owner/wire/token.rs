@@ -3,13 +3,14 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// One token without its secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenBody {
     /// Its public half: 32 hexadecimal digits, as they stand in the token.
     pub id: String,
-    /// `operator`, `captain`, `lane-text`, `lane-voice` or `account`.
+    /// `operator`, `captain`, `lane-text`, `lane-voice`, `account` or `device`.
     pub kind: String,
     /// What it speaks for.
     pub name: String,
@@ -23,8 +24,8 @@ pub struct TokenBody {
     pub revoked_at: Option<String>,
 }
 
-/// A token that was just made.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A token that was just made, or has a new secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenMade {
     /// Without its secret.
     pub token: TokenBody,
@@ -39,7 +40,7 @@ impl fmt::Debug for TokenMade {
 }
 
 /// Every token, newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Tokens {
     /// Newest first, revoked ones included.
     pub tokens: Vec<TokenBody>,

@@ -1,9 +1,10 @@
 //! What a session was given, said and did, in order.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// One page of a transcript, oldest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Transcript {
     /// Oldest first.
     pub entries: Vec<TranscriptEntry>,
@@ -12,7 +13,7 @@ pub struct Transcript {
 }
 
 /// One line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TranscriptEntry {
     /// Its place, from one.
     pub seq: u64,
@@ -24,7 +25,7 @@ pub struct TranscriptEntry {
 }
 
 /// What a line says: `{"kind": …}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EntryBody {
     /// Words that the session was given.

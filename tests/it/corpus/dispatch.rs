@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::{Row, World};
 use crate::service::Ask;
 
+pub(super) mod answers;
+pub(super) mod mail;
+
 /// The body and the field that the answer names.
 const TABLE: &[(&str, &str)] = &[
     (r#"{"schema_version":1}"#, "op"),
@@ -29,6 +32,7 @@ const TABLE: &[(&str, &str)] = &[
     (r#"{"schema_version":1,"op":"handoff_get","handoff_id":"1"}"#, "handoff_id"),
     (r#"{"schema_version":1,"op":"handoff_cancel","handoff_id":null}"#, "handoff_id"),
     (r#"{"schema_version":1,"op":"handoff_cancel"}"#, ""),
+    (r#"{"schema_version":1,"op":"handoff_repost","handoff_id":"../x"}"#, "handoff_id"),
     (r#"{"schema_version":1,"op":"handoff_list","limit":-1}"#, "limit"),
     (r#"{"schema_version":1,"op":"handoff_list","limit":1001}"#, "limit"),
     (r#"{"schema_version":1,"op":"handoff_list","state":"finished"}"#, "state"),
@@ -41,6 +45,7 @@ const TABLE: &[(&str, &str)] = &[
 const REFUSED: &[(&str, &str)] = &[
     (r#"{"op":"handoff_get","handoff_id":"00000000-0000-7000-8000-000000000000"}"#, "unknown_handoff"),
     (r#"{"op":"handoff_cancel","handoff_id":"00000000-0000-7000-8000-000000000000"}"#, "unknown_handoff"),
+    (r#"{"op":"handoff_repost","handoff_id":"00000000-0000-7000-8000-000000000000"}"#, "unknown_handoff"),
     (r#"{"op":"token_revoke","id":"00000000000040008000000000000000"}"#, "unknown_token"),
     (r#"{"op":"token_create","kind":"lane-text","name":"t"}"#, "name_taken"),
     (r#"{"op":"token_create","kind":"lane-voice","name":"t"}"#, "name_taken"),

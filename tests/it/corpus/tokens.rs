@@ -11,6 +11,7 @@ const OWNERS: &[&str] = &[
     "GET /operator/v1/handoffs/00000000-0000-7000-8000-000000000000",
     "GET /operator/v1/handoffs/00000000-0000-7000-8000-000000000000/transcript",
     "POST /operator/v1/handoffs/00000000-0000-7000-8000-000000000000/cancel",
+    "GET /operator/v1/events",
     "GET /operator/v1/status",
     "POST /operator/v1/dispatch",
 ];

@@ -4,6 +4,7 @@ mod calls;
 mod faults;
 mod limits;
 mod steering;
+mod streams;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use clankie::executors::demo::Demo;
-use clankie_actors::ports::EVENTS_IN_FLIGHT;
-use clankie_domain::ids::ExecutorName;
+use clankie_actors::ports::{Answered, EVENTS_IN_FLIGHT};
+use clankie_domain::ids::{ExecutorName, RequestId};
 use clankie_domain::request::Source;
 use clankie_domain::result::FailCode;
 use clankie_domain::session::{Command, Outcome, Reply, SessionEvent, ToolPhase};
 use clankie_domain::steering::Mark;
 use serde_json::json;
+use uuid::Uuid;
 
 use super::bank::{Bank, Behaviour};
 use super::{Live, completed, failed, handoff, run, spec, steer, waiting};
@@ -216,6 +217,9 @@ async fn tools_are_called_by_their_names_and_refusals_are_in_the_transcript() {
     let ends: Vec<_> = ended.tools().into_iter().filter(|(_, phase, _)| *phase == ToolPhase::Ended).collect();
     let outputs: Vec<_> = ends.iter().map(|(_, _, detail)| *detail).collect();
     assert_eq!(outputs, ["pending", "mailed", "refused (too_soon): No.", "refused (tool_unavailable): No."]);
+    let told = "demo:\nrequest_user_input: done\nmail_owner_update: done\nsend_text_update: refused (too_soon): No.\n\
+                paint: refused (tool_unavailable): No.";
+    assert_eq!(ended.reply(), told, "who gave nothing but directives is told what they came to");
 }
 
 #[tokio::test(start_paused = true)]
@@ -241,8 +245,10 @@ async fn a_directive_that_makes_no_sense_is_explained_and_the_rest_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_data_and_is_not_obeyed() {
-    let mut spec = spec("Ship\n!exit", Bank::empty());
+    let mut spec = spec("(framed)", Bank::empty());
     spec.source = Source::Continuation;
+    let (request, words) = (RequestId(Uuid::nil()), "Ship\n!exit".to_owned());
+    spec.answered = Some(Answered { request, prompt: "Ship it?".into(), shown: words.clone(), told: words });
     let ended = Live::start(&demo(), spec).end().await;
     assert_eq!(ended.outcome(), Some(&completed("demo: answered: Ship\n!exit")));
 }

@@ -18,7 +18,7 @@ pub(super) mod intent {
     pub(super) const GUILD_REACTIONS: u64 = 1 << 10;
     pub(super) const DIRECT_MESSAGES: u64 = 1 << 12;
     pub(super) const DIRECT_REACTIONS: u64 = 1 << 13;
-    pub(super) const MESSAGE_CONTENT: u64 = 1 << 15;
+    pub(in super::super) const MESSAGE_CONTENT: u64 = 1 << 15;
 }
 
 /// What the serving side of a connection is told.
@@ -51,6 +51,8 @@ pub(super) struct Wires {
     pub(super) denied_intents: u64,
     pub(super) refuse_identifies: usize,
     pub(super) starts: Starts,
+    /// Where the gateway is said to be, if not here.
+    pub(super) handed_out: Option<String>,
     duplicates: usize,
     reorder: usize,
 }
@@ -74,6 +76,7 @@ impl Default for Wires {
             denied_intents: 0,
             refuse_identifies: 0,
             starts: Starts { total: 1000, remaining: 1000, reset_after_ms: 86_400_000 },
+            handed_out: None,
             duplicates: 0,
             reorder: 0,
         }

@@ -6,9 +6,7 @@ use serde_json::Value;
 
 use super::FakeDiscord;
 use super::call::File;
-use super::dispatch::{Scope, Starts};
-use super::faults::{Calls, Fault};
-use super::gateway::{Close, Heartbeats};
+use super::dispatch::Scope;
 use super::ids::{Channel, Guild, Interaction, Message, Person};
 use super::json;
 use super::log::{Answer, Happening, Posted};
@@ -126,6 +124,27 @@ impl FakeDiscord {
         });
     }
 
+    /// The same, told without its author, as Discord may.
+    pub(crate) fn edit_unsigned(&self, message: Message, text: &str) {
+        self.change(|world| {
+            let channel = world.find(message).unwrap().channel;
+            world.edited_unsigned(channel, message, text);
+        });
+    }
+
+    /// Something of Discord's own in a person's name: a pin, a join, a boost, a new thread.
+    pub(crate) fn notice(&self, channel: Channel, who: Person, (kind, text): (u8, &str)) -> Message {
+        self.change(|world| {
+            let id = Message(world.mint.next());
+            world.put((channel, who), text, (id, None), &[]);
+            let said = world.said.get_mut(&(channel, id)).unwrap();
+            said.kind = Some(kind);
+            let said = said.clone();
+            world.tell_message("MESSAGE_CREATE", &said);
+            id
+        })
+    }
+
     pub(crate) fn delete(&self, message: Message) {
         self.change(|world| {
             let channel = world.find(message).unwrap().channel;
@@ -232,7 +251,7 @@ impl FakeDiscord {
         self.change(|world| world.links_expired = true);
     }
 
-    /// The minutes in which a repeated nonce is known are over.
+    /// The minutes in which a repeated nonce is known are over, and no history shows one any more.
     pub(crate) fn forget_nonces(&self) {
         self.change(|world| world.nonces.clear());
     }
@@ -240,76 +259,6 @@ impl FakeDiscord {
     /// A custom emoji `name:id` that can be used.
     pub(crate) fn custom_emoji(&self, emoji: &str) {
         self.change(|world| world.custom_emoji.insert(emoji.to_owned()));
-    }
-}
-
-/// Trouble.
-impl FakeDiscord {
-    /// Puts a fault in. The first one put in that meets a call is the one that it gets.
-    pub(crate) fn fault(&self, calls: Calls, fault: Fault) {
-        self.change(|world| world.faults.push((calls, fault)));
-    }
-
-    /// Takes all faults on calls out.
-    pub(crate) fn heal(&self) {
-        self.change(|world| world.faults.clear());
-    }
-
-    /// The honest limit of every bucket: so many calls per window.
-    pub(crate) fn limit(&self, calls: u32, window: Duration) {
-        self.change(|world| {
-            world.limit = (calls, window);
-            world.buckets.clear();
-        });
-    }
-
-    /// The largest file that is taken; 10 MiB unless this says otherwise.
-    pub(crate) fn largest_file(&self, bytes: usize) {
-        self.change(|world| world.file_bytes = bytes);
-    }
-
-    /// Ends every gateway connection like this.
-    pub(crate) fn end_connections(&self, how: Close) {
-        self.change(|world| world.end_connections(how));
-    }
-
-    /// Every session is gone: the next resume gets op 9. Connections stay as they are.
-    pub(crate) fn forget_sessions(&self) {
-        self.change(|world| world.wires.sessions.clear());
-    }
-
-    /// The next dispatches, one by one, are sent twice.
-    pub(crate) fn duplicate_next(&self, count: usize) {
-        self.change(|world| world.wires.duplicate_next(count));
-    }
-
-    /// The next so many dispatches to a connection are kept back, then sent in reverse order.
-    pub(crate) fn reorder_next(&self, count: usize) {
-        self.change(|world| world.wires.reorder_next(count));
-    }
-
-    /// Whether heartbeats are answered, and how often new connections are asked for one.
-    pub(crate) fn heartbeats(&self, heartbeats: Heartbeats, every: Duration) {
-        self.change(|world| {
-            world.wires.heartbeats = heartbeats;
-            world.wires.heartbeat_ms = u64::try_from(every.as_millis()).unwrap();
-        });
-    }
-
-    /// The next identifies are turned away with op 9, and count.
-    pub(crate) fn refuse_identifies(&self, count: usize) {
-        self.change(|world| world.wires.refuse_identifies = count);
-    }
-
-    /// Intents that the bot is not allowed: an identify with one of these bits is closed with 4014.
-    pub(crate) fn deny_intents(&self, bits: u64) {
-        self.change(|world| world.wires.denied_intents = bits);
-    }
-
-    /// The day's budget of identifies. One past it is closed with 4004 and logged as a violation.
-    pub(crate) fn identify_budget(&self, total: u64, remaining: u64, reset_after: Duration) {
-        let reset_after_ms = u64::try_from(reset_after.as_millis()).unwrap();
-        self.change(|world| world.wires.starts = Starts { total, remaining, reset_after_ms });
     }
 }
 
@@ -414,7 +363,7 @@ impl World {
         id
     }
 
-    fn put(
+    pub(super) fn put(
         &mut self,
         (channel, author): (Channel, Person),
         text: &str,
@@ -425,7 +374,7 @@ impl World {
         let file = |(name, bytes): &(&str, &[u8])| File {
             number: 0,
             name: (*name).to_owned(),
-            kind: "application/octet-stream".to_owned(),
+            kind: kind(name).to_owned(),
             bytes: bytes.to_vec(),
         };
         let files = files.iter().map(|given| self.store(&file(given))).collect();
@@ -441,6 +390,7 @@ impl World {
             files,
             edited: None,
             flags: 0,
+            kind: None,
         };
         self.said.insert((channel, id), said.clone());
         self.note(Happening::Said { channel, message: id, who: author, text: text.to_owned() });
@@ -461,5 +411,14 @@ impl World {
             let shown = json::channel(self, channel);
             self.tell(Scope::Guild(guild), event, &shown);
         }
+    }
+}
+
+/// The media type that the real one would tell for this name.
+fn kind(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("txt") => "text/plain; charset=utf-8",
+        Some("exe") => "application/x-msdownload",
+        _ => "application/octet-stream",
     }
 }

@@ -128,6 +128,11 @@ impl Gate {
         self.0.send_replace(true);
     }
 
+    /// Whether a call stands before it.
+    pub(crate) fn holds(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
     pub(super) async fn pass(&self) {
         self.0.subscribe().wait_for(|open| *open).await.unwrap();
     }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::ids::{Channel, Guild, Message, Person, now, timestamp};
 use super::world::{EPHEMERAL, Kind, Said, Stored, World};
 
-/// Everything, for the one role that everybody has; denials stand in the channels.
-const ALL_RIGHTS: &str = "1125899906842623";
+/// Everything but administration, for the one role that everybody has; denials stand in the channels.
+const ALL_RIGHTS: &str = "1125899906842615";
 
 pub(super) fn user(world: &World, person: Person) -> Value {
     let name = world.people.get(&person).map_or("gone", String::as_str);
@@ -41,6 +41,7 @@ pub(super) fn member(world: &World, person: Person) -> Value {
 pub(super) fn channel(world: &World, id: Channel) -> Value {
     let place = &world.places[&id];
     let last = world.said.keys().filter(|(channel, _)| *channel == id).map(|(_, message)| *message).max();
+    let last = world.announced.get(&id).copied().or(last);
     let mut shown = json!({
         "id": id.to_string(), "last_message_id": last.map(|last| last.to_string()),
         "type": kind(place.kind), "flags": 0,
@@ -159,6 +160,9 @@ fn plain(world: &World, said: &Said) -> Value {
         "mention_everyone": said.pings.everyone, "mentions": mentions, "mention_roles": roles,
         "attachments": files, "embeds": [], "pinned": false, "type": 0, "flags": said.flags, "components": [],
     });
+    if let Some(kind) = said.kind {
+        shown["type"] = json!(kind);
+    }
     if !said.reactions.is_empty() {
         shown["reactions"] = reactions(world, said);
     }

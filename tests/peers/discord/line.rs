@@ -61,6 +61,11 @@ async fn run(
                     hang_up(&shared).await;
                     let _ = done.send(());
                 }
+                Some(Order::Deaf(done)) => {
+                    listener = None;
+                    connections.shutdown().await;
+                    let _ = done.send(());
+                }
                 Some(Order::Up(done)) => {
                     listener = Some(TcpListener::bind(address).await.unwrap());
                     let _ = done.send(());

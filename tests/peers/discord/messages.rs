@@ -142,6 +142,7 @@ impl World {
             files: files.iter().map(|file| self.store(file)).collect(),
             edited: None,
             flags: body["flags"].as_u64().unwrap_or_default(),
+            kind: None,
         };
         self.said.insert((channel, said.id), said.clone());
         said
@@ -163,7 +164,19 @@ impl World {
             return Err(missing("permissions"));
         }
         let said = self.existing(channel, message)?;
-        Ok(Reply::ok(json::message(self, &said)))
+        Ok(Reply::ok(self.read_later(&said)))
+    }
+
+    /// A message as it is read later: with its nonce only as long as that is remembered.
+    fn read_later(&self, said: &Said) -> Value {
+        let mut shown = json::message(self, said);
+        let remembered = |(_, _, message, at): &(Channel, String, Message, Instant)| {
+            *message == said.id && at.elapsed() < NONCE_WINDOW
+        };
+        if !self.nonces.iter().any(remembered) {
+            shown.as_object_mut().unwrap().remove("nonce");
+        }
+        shown
     }
 
     pub(super) fn list(&mut self, call: &Call, channel: Channel) -> Answered {
@@ -190,7 +203,7 @@ impl World {
             ids.retain(|id| before.is_none_or(|before| *id < before));
             ids.drain(..ids.len().saturating_sub(limit));
         }
-        let shown = ids.iter().rev().map(|id| json::message(self, &self.said[&(channel, *id)]));
+        let shown = ids.iter().rev().map(|id| self.read_later(&self.said[&(channel, *id)]));
         Ok(Reply::ok(shown.collect()))
     }
 
@@ -226,6 +239,17 @@ impl World {
         self.note(Happening::Edited { channel, message, content: said.content.clone() });
         self.tell_message("MESSAGE_UPDATE", &said);
         said
+    }
+
+    /// The same, told in a few words and without its author.
+    pub(super) fn edited_unsigned(&mut self, channel: Channel, message: Message, content: &str) {
+        let said = self.said.get_mut(&(channel, message)).unwrap();
+        said.content = content.trim().to_owned();
+        said.edited = Some(now());
+        let mut told = json::message_gone(self, channel, message);
+        told["content"] = json!(content.trim());
+        self.note(Happening::Edited { channel, message, content: content.trim().to_owned() });
+        self.tell(Scope::Message(channel), "MESSAGE_UPDATE", &told);
     }
 
     pub(super) fn remove(&mut self, channel: Channel, message: Message) -> Answered {

@@ -187,7 +187,7 @@ impl World {
         }
         let pieces = call.pieces();
         match (call.method.as_str(), pieces.as_slice()) {
-            ("GET", ["gateway"]) => Ok(Reply::ok(json!({ "url": format!("ws://{}", self.address) }))),
+            ("GET", ["gateway"]) => Ok(Reply::ok(json!({ "url": self.handed_out() }))),
             ("GET", ["gateway", "bot"]) => Ok(Reply::ok(self.gateway_bot())),
             (_, ["channels", channel, "messages", rest @ ..]) => self.messages(call, channel, rest),
             ("POST", ["channels", channel, "typing"]) => {
@@ -249,10 +249,14 @@ impl World {
         })
     }
 
+    fn handed_out(&self) -> String {
+        self.wires.handed_out.clone().unwrap_or_else(|| format!("ws://{}", self.address))
+    }
+
     fn gateway_bot(&self) -> Value {
         let starts = &self.wires.starts;
         json!({
-            "url": format!("ws://{}", self.address), "shards": 1,
+            "url": self.handed_out(), "shards": 1,
             "session_start_limit": {
                 "total": starts.total, "remaining": starts.remaining,
                 "reset_after": starts.reset_after_ms, "max_concurrency": 1,
@@ -261,10 +265,12 @@ impl World {
     }
 
     fn application(&self) -> Value {
+        // Message content, as a bot in few guilds has it.
+        let flags = if self.wires.denied_intents & super::dispatch::intent::MESSAGE_CONTENT == 0 { 1 << 19 } else { 0 };
         json!({
             "id": self.bot.to_string(), "name": "clankie", "icon": null, "description": "", "bot_public": false,
             "bot_require_code_grant": false, "owner": super::json::user(self, self.bot), "verify_key": "00",
-            "team": null, "flags": 0, "summary": "", "install_params": null, "tags": [], "rpc_origins": [],
+            "team": null, "flags": flags, "summary": "", "install_params": null, "tags": [], "rpc_origins": [],
         })
     }
 }

@@ -79,6 +79,8 @@ pub(super) struct Said {
     pub(super) files: Vec<Stored>,
     pub(super) edited: Option<String>,
     pub(super) flags: u64,
+    /// What Discord's own kinds of message are numbered by; `None` is words of somebody.
+    pub(super) kind: Option<u8>,
 }
 
 /// Only its asker sees such a message.
@@ -131,6 +133,8 @@ pub(crate) struct World {
     pub(super) commands: Vec<Value>,
     pub(super) custom_emoji: BTreeSet<String>,
     pub(super) links_expired: bool,
+    /// Channels that are announced with an older newest message than they have.
+    pub(super) announced: BTreeMap<Channel, Message>,
     pub(super) wires: Wires,
     pub(super) faults: Vec<(Calls, Fault)>,
     pub(super) limit: (u32, Duration),
@@ -156,6 +160,7 @@ impl World {
             commands: Vec::new(),
             custom_emoji: BTreeSet::new(),
             links_expired: false,
+            announced: BTreeMap::new(),
             wires: Wires::default(),
             faults: Vec::new(),
             limit: (GENEROUS, Duration::from_secs(1)),

@@ -1,11 +1,12 @@
 //! Starting, stopping and killing the program, and the one way to wait for a fact.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{PipeReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use clankie_domain::mutant::VARIABLE;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -54,6 +55,19 @@ impl Service {
     pub(crate) fn launch(&mut self) {
         let _ = std::fs::remove_file(self.state_dir().join("service.json"));
         self.spawn();
+        self.ready();
+    }
+
+    /// The same with everything that it says in a pipe, and gives the end to read from.
+    pub(crate) fn launch_into_pipe(&mut self) -> PipeReader {
+        let _ = std::fs::remove_file(self.state_dir().join("service.json"));
+        let (reader, writer) = std::io::pipe().unwrap();
+        self.spawn_into(writer.try_clone().unwrap().into(), writer.into());
+        self.ready();
+        reader
+    }
+
+    fn ready(&mut self) {
         until("the service to be ready", || {
             let ended = self.child.as_mut().unwrap().try_wait().unwrap();
             assert_eq!(ended, None, "{}", self.log());
@@ -64,9 +78,13 @@ impl Service {
     /// Starts it and returns at once.
     pub(crate) fn spawn(&mut self) {
         let log = OpenOptions::new().create(true).append(true).open(self.log_file()).unwrap();
+        self.spawn_into(log.try_clone().unwrap().into(), log.into());
+    }
+
+    fn spawn_into(&mut self, out: Stdio, err: Stdio) {
         let mut command = self.program();
         command.arg("serve").arg("--config").arg(self.config_file()).stdin(Stdio::null());
-        command.stdout(log.try_clone().unwrap()).stderr(log);
+        command.stdout(out).stderr(err);
         self.child = Some(command.spawn().unwrap());
     }
 
@@ -109,6 +127,8 @@ impl Service {
     pub(crate) fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_clankie"));
         command.env_clear().env("HOME", self.scratch()).envs(&self.variables);
+        // A harness that is run as a mutant tests a program that is one.
+        command.envs(std::env::var_os(VARIABLE).map(|mutant| (VARIABLE, mutant)));
         command
     }
 

@@ -124,7 +124,7 @@ fn limits() -> Result<(), String> {
     judge("counts", &|history| pending(&same(3), &counts(0, 2), history))
 }
 
-fn noticed(rule: &str, report: &[String]) -> Result<(), String> {
+pub(super) fn noticed(rule: &str, report: &[String]) -> Result<(), String> {
     let found = report.iter().any(|line| line.contains(rule));
     if found { Ok(()) } else { Err(format!("a broken {rule:?} goes unnoticed: {report:?}")) }
 }
@@ -139,7 +139,7 @@ impl Little {
         second.joined = Some("h-a".to_owned());
         second.result = Some(json!({ "kind": "absorbed", "reply_delivery_id": "a", "joined_handoff_id": "h-a" }));
         let steers = ["b".to_owned()].into_iter().collect();
-        let run = Run { opening: vec!["a".to_owned()], steers, calls: 2 };
+        let run = Run { opening: vec!["a".to_owned()], steers, calls: 2, published: None };
         let mut little = Self { history: History::new(), records: vec![first, second], runs: vec![run] };
         little.heard("a", Verb::Post(0), accepted("h-a"));
         little.heard("b", Verb::Post(0), accepted("h-b"));
@@ -180,12 +180,13 @@ fn fail(record: &mut Record, code: &str) {
     record.result = Some(json!({ "kind": "failed", "code": code }));
 }
 
-fn record(delivery: &str, actor: &str) -> Record {
+pub(super) fn record(delivery: &str, actor: &str) -> Record {
     let moment = || "2026-01-01T00:00:00Z".to_owned();
     Record {
         id: format!("h-{delivery}"),
         room: full_room(ROOM),
         delivery_id: delivery.to_owned(),
+        trigger: None,
         actor: format!("ingress:load:{actor}"),
         class: json!("fresh"),
         run_id: format!("run-of-{delivery}"),

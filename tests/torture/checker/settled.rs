@@ -105,6 +105,10 @@ impl<'a> Settled<'a> {
     }
 
     fn record(&self, record: &Record) {
+        // What an answer woke is judged with its ask.
+        if record.wakes().is_some() {
+            return;
+        }
         let Some((key, text)) = key_of(&record.room, &record.request) else {
             return self.wrong("I8 words", format!("{} has unknown words {:?}", record.id, record.request), None);
         };
@@ -218,7 +222,7 @@ impl<'a> Settled<'a> {
             };
             let told = record.result.as_ref().and_then(|result| result["text"].as_str());
             let reply = message.kind != "reply" || told == Some(message.text.as_str());
-            if !reply || message.reply_to.as_deref().is_some_and(|to| to != record.delivery_id) {
+            if !reply || message.reply_to.as_deref().is_some_and(|to| to != record.quoted()) {
                 self.wrong("a room hears the result", format!("{message:?} of {record:?}"), None);
             }
         }

@@ -7,6 +7,7 @@ use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
 use super::Rounds;
+use super::mail::Which;
 use crate::api::{Answer, Api, Record, Trouble};
 use crate::checker::settled::Settled;
 use crate::checker::tracker::{RUNNING, running};
@@ -22,7 +23,7 @@ const RECENT: usize = 200;
 /// Records of one page.
 const PAGE: usize = 200;
 /// How long everything may take to come to rest: a full queue of slow work, many times over.
-const REST_WITHIN: Duration = Duration::from_secs(60);
+pub(super) const REST_WITHIN: Duration = Duration::from_secs(60);
 /// How often a resting service is asked whether it rests.
 const ASK_EVERY: Duration = Duration::from_millis(15);
 /// Retries that are on their way at the same time.
@@ -46,18 +47,21 @@ impl Rounds {
     }
 
     /// Brings everything to rest and judges it; then goes on in fresh rooms.
-    pub(super) async fn rest(&mut self, name: &str) -> anyhow::Result<()> {
+    pub(super) async fn rest(&mut self, name: &str, which: Which) -> anyhow::Result<()> {
         let (before, began) = (self.violations(), Instant::now());
         let world = std::sync::Arc::clone(&self.world);
         let resting = world.gate.write().await;
         let api = self.api()?;
         self.world.model.pace(Pace::Hurried);
         self.make_known(&api).await;
+        self.make_calls_known(&api).await;
         self.until_nothing_lives(&api).await?;
         self.permits(&api).await;
         self.read(&api, self.judged_to.clone()).await;
+        let lists = self.lists(&api, which).await;
         {
-            let tracker = self.world.tracker.lock().await;
+            let tracker = world.tracker.lock().await;
+            self.judge_mail(&tracker, &lists).await;
             let settled = Settled::new(&self.world.history, &tracker, self.world.model.runs());
             self.tally.ends = settled.judge();
             for room in self.world.rooms() {
@@ -299,7 +303,7 @@ impl Rounds {
         self.wrong("it answers", format!("{what}: {trouble:?}"));
     }
 
-    fn wrong(&self, rule: &'static str, what: String) {
+    pub(super) fn wrong(&self, rule: &'static str, what: String) {
         self.world.history.violation(rule, what, None);
     }
 }

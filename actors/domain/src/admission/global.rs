@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use super::{BusyFacts, FromGlobal, Limit, Limits, ToGlobal};
 use crate::ids::{ActorId, PermitId, RoomId, Ticket};
+use crate::mutant::{self, Mutant};
 use crate::time::Timestamp;
 
 /// A message to a room.
@@ -99,7 +100,9 @@ impl Global {
             }
             ToGlobal::Owe { ticket, actor } => self.place(room, ticket, actor, PlaceClass::Owed, now),
         }
-        self.grant_turns(&mut posts);
+        if !mutant::on(Mutant::I5NobodyIsServed) {
+            self.grant_turns(&mut posts);
+        }
         self.forget_if_idle(room);
         posts
     }
@@ -107,6 +110,9 @@ impl Global {
     /// Takes back the places of a boot, oldest first, and gives out what can start.
     pub fn recover(&mut self, places: Vec<(RoomId, Ticket, ActorId, PlaceClass, Timestamp)>) -> Vec<Post> {
         for (room, ticket, actor, class, since) in places {
+            if mutant::on(Mutant::I1BootForgetsPlaces) {
+                continue;
+            }
             self.place(&room, ticket, actor, class, since);
         }
         let mut posts = Vec::new();
@@ -191,8 +197,9 @@ impl Global {
 
     fn has_free_permit(&self, room: &RoomId) -> bool {
         !self.draining
-            && self.permits.len() < self.limits.running
-            && self.permits_of(room) < self.limits.running_per_room
+            && self.permits.len() < self.limits.running + usize::from(mutant::on(Mutant::I1OneMoreRuns))
+            && self.permits_of(room)
+                < self.limits.running_per_room + usize::from(mutant::on(Mutant::I1OneMoreRunsInARoom))
     }
 
     fn permits_of(&self, room: &RoomId) -> usize {
@@ -204,7 +211,11 @@ impl Global {
         self.next_permit += 1;
         self.permits.insert(id, Permit { room: room.clone(), holder: Holder::Out(with) });
         self.turn.retain(|other| other != room);
-        self.turn.push_back(room.clone());
+        if mutant::on(Mutant::I6SameRoomAgain) {
+            self.turn.push_front(room.clone());
+        } else {
+            self.turn.push_back(room.clone());
+        }
         id
     }
 
@@ -224,7 +235,7 @@ impl Global {
     fn full(&self, room: &RoomId, actor: &ActorId) -> Option<Limit> {
         let waiting = |keep: &dyn Fn(&Place) -> bool| self.places.values().filter(|place| keep(place)).count();
         let over = |limit: Option<usize>, count: usize| limit.is_some_and(|limit| count >= limit);
-        if self.draining || self.places.len() >= self.limits.waiting {
+        if self.draining || self.places.len() >= self.limits.waiting + usize::from(mutant::on(Mutant::I1OneMoreWaits)) {
             Some(Limit::Waiting)
         } else if over(self.limits.waiting_per_room, waiting(&|place| place.room == *room)) {
             Some(Limit::WaitingPerRoom)

@@ -7,11 +7,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::global::PlaceClass;
-use super::room::Room;
+use super::room::{Room, returned};
 use super::{Change, STALE_AFTER_MS};
+use crate::claim::{Claim, ClaimStep};
 use crate::grant::Authority;
 use crate::handoff::{Class, HandoffRecord, IllegalMove, State, Step, Usage};
-use crate::ids::{ActorId, HandoffId, PermitId, RoomId, Ticket};
+use crate::ids::{ActorId, HandoffId, PermitId, RequestId, RoomId, Ticket};
+use crate::mailbox::MailChange;
+use crate::mutant::{self, Mutant};
 use crate::result::{FailCode, TurnResult};
 use crate::time::Timestamp;
 
@@ -22,6 +25,8 @@ pub struct Found {
     pub records: Vec<HandoffRecord>,
     /// Every permit row.
     pub permits: Vec<PermitId>,
+    /// The claim of every live continuation.
+    pub claims: BTreeMap<RequestId, Claim>,
 }
 
 /// A place that a pending record takes back.
@@ -43,6 +48,7 @@ struct Boot<'a> {
     now: Timestamp,
     live: BTreeMap<HandoffId, HandoffRecord>,
     changes: Vec<Change>,
+    claims: BTreeMap<RequestId, Claim>,
 }
 
 /// Decides a boot. `tickets` gives fresh ones.
@@ -53,7 +59,7 @@ pub fn recover(
     tickets: &mut dyn Iterator<Item = Ticket>,
 ) -> Result<Recovery, IllegalMove> {
     let live = found.records.into_iter().map(|record| (record.id, record)).collect();
-    let mut boot = Boot { authority, now, live, changes: Vec::new() };
+    let mut boot = Boot { authority, now, live, changes: Vec::new(), claims: found.claims };
     boot.changes.extend(found.permits.into_iter().map(|permit| Change::PermitGone { permit }));
     boot.end_running()?;
     boot.end_pending()?;
@@ -71,6 +77,10 @@ impl Boot<'_> {
             for joiner in self.joiners_of(target) {
                 self.end(joiner, FailCode::Interrupted)?;
             }
+            // Whether the session had taken the answer when the process ended is unknown.
+            if !mutant::on(Mutant::M1CrossedIsReturned) {
+                self.move_claim(target, ClaimStep::Lose);
+            }
             self.end(target, FailCode::Interrupted)?;
         }
         Ok(())
@@ -80,8 +90,9 @@ impl Boot<'_> {
         for id in self.ids(|record| record.state == State::Pending) {
             let record = &self.live[&id];
             let code = match self.authority.resolve_again(&record.claim(), &record.grant) {
+                _ if !self.answerer_stands(record) => Some(FailCode::OwnerRevoked),
                 Err(why) => Some(why.into()),
-                Ok(_) if record.class == Class::Fresh && self.is_stale(record) => Some(FailCode::Stale),
+                Ok(_) if self.ages(record) && self.is_stale(record) => Some(FailCode::Stale),
                 Ok(_) => None,
             };
             let Some(code) = code else { continue };
@@ -99,7 +110,8 @@ impl Boot<'_> {
 
     /// A joiner whose target is not pending any more is owed: none can be stuck.
     fn settle_joiners(&mut self) -> Result<(), IllegalMove> {
-        for id in self.ids(|record| matches!(record.state, State::Joined { .. })) {
+        let forgotten = mutant::on(Mutant::I9BootForgetsJoiners);
+        for id in self.ids(|record| matches!(record.state, State::Joined { .. }) && !forgotten) {
             let record = &self.live[&id];
             let State::Joined { target } = record.state else { continue };
             if self.live.get(&target).is_some_and(|target| target.state == State::Pending) {
@@ -115,6 +127,9 @@ impl Boot<'_> {
     fn end(&mut self, id: HandoffId, code: FailCode) -> Result<(), IllegalMove> {
         let Some(record) = self.live.remove(&id) else { return Ok(()) };
         let result = TurnResult::failed(code);
+        if let Some(claim) = record.delivery.answered().and_then(|request| self.claims.get(&request)) {
+            self.put_claim(claim.advance(ClaimStep::Return(returned(&result)), self.now).ok());
+        }
         let message = super::room::heard(&record, &result, self.now);
         let room_delivery = super::room::delivery_of(&record, message.as_ref());
         let ended = record.advance(Step::End { result, usage: Usage::default(), room_delivery }, self.now)?;
@@ -125,6 +140,30 @@ impl Boot<'_> {
             self.live.insert(id, ended);
         }
         Ok(())
+    }
+
+    fn move_claim(&mut self, of: HandoffId, step: ClaimStep) {
+        let request = self.live.get(&of).and_then(|record| record.delivery.answered());
+        if let Some(claim) = request.and_then(|request| self.claims.get(&request)) {
+            self.put_claim(claim.advance(step, self.now).ok());
+        }
+    }
+
+    /// Keeps a claim that has moved; one that may not move stays where it is.
+    fn put_claim(&mut self, moved: Option<Claim>) {
+        if let Some(claim) = moved {
+            self.changes.push(Change::Mail(MailChange::Claim(claim.clone())));
+            self.claims.insert(claim.request, claim);
+        }
+    }
+
+    fn answerer_stands(&self, record: &HandoffRecord) -> bool {
+        let claim = record.delivery.answered().and_then(|request| self.claims.get(&request));
+        claim.is_none_or(|claim| self.authority.may_answer(claim.answerer, self.now))
+    }
+
+    fn ages(&self, record: &HandoffRecord) -> bool {
+        record.class == Class::Fresh || mutant::on(Mutant::I9OwedGetsStale)
     }
 
     fn is_stale(&self, record: &HandoffRecord) -> bool {
@@ -154,7 +193,8 @@ impl Boot<'_> {
             }
             by_room.entry(record.room.clone()).or_default().push((record, ticket));
         }
-        let rooms = by_room.into_iter().map(|(id, live)| (id.clone(), Room::recovered(id, live))).collect();
+        let rooms =
+            by_room.into_iter().map(|(id, live)| (id.clone(), Room::recovered(id, live, &self.claims))).collect();
         Recovery { changes: self.changes, rooms, places }
     }
 }

@@ -10,10 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{BusyFacts, Change, FromGlobal, ToGlobal};
+use crate::claim::{Claim, ClaimState};
 use crate::delivery::{PostingStep, RoomDelivery};
 use crate::grant::{Authority, Grant, Revoked};
 use crate::handoff::{HandoffRecord, IllegalMove, State, StateName, Step};
-use crate::ids::{ActorId, Arrival, Caller, DeliveryId, HandoffId, PermitId, RoomId, RunId, Ticket};
+use crate::ids::{ActorId, Arrival, Caller, DeliveryId, HandoffId, PermitId, RequestId, RoomId, RunId, Ticket};
+use crate::mailbox::MailChange;
 use crate::receipt::Receipt;
 use crate::request::Submission;
 use crate::result::{By, TurnResult};
@@ -22,6 +24,9 @@ use crate::steering::Joiner;
 use crate::time::Timestamp;
 
 mod cancel;
+mod continuation;
+pub use continuation::Continuation;
+pub(crate) use continuation::returned;
 mod edit;
 pub use edit::edit_key;
 pub(crate) use end::delivery_of;
@@ -44,6 +49,8 @@ pub struct Live {
     pub abort: Option<AbortReason>,
     /// Whether its process group is gone already.
     pub gone: bool,
+    /// How far the answer has come that it continues with.
+    pub claim: Option<Claim>,
 }
 
 /// A try that was sent to the owner of the counts and has no record yet.
@@ -146,6 +153,17 @@ pub enum RoomInput {
     Doing(RunId, String),
     /// A run ended.
     Ended(RunId, RunEnd),
+    /// A run ended with what only the owner may approve: the mailbox's changes go into its end.
+    EndedWithAsk(RunId, RunEnd, Vec<MailChange>),
+    /// A run's session took what it was given.
+    Took(RunId),
+    /// An answer was accepted by the mailbox and is to wake its source.
+    Continue {
+        /// The answer and what it wakes.
+        continuation: Box<Continuation>,
+        /// Who waits until it is durable.
+        caller: Caller,
+    },
     /// A run's process group is gone.
     Gone(RunId),
     /// A step of the posting of an ended record's reply.
@@ -225,6 +243,8 @@ pub enum Answer {
     NotYours,
     /// The posting stands so, durably.
     Posted(RoomDelivery),
+    /// What it was decided on has changed meanwhile; nothing was changed.
+    Outdated,
     /// The posting has no such step from where it stands.
     NoSuchStep,
 }
@@ -255,6 +275,8 @@ pub enum Effect {
     ResultReady(HandoffId),
     /// Post what is open of this ended record's reply.
     Deliver(Arc<HandoffRecord>),
+    /// An answer came further on its way.
+    ClaimMoved(Claim),
 }
 
 /// What is next, what must be durable first, and what follows.
@@ -276,6 +298,22 @@ struct Turn<'a> {
     effects: Vec<Effect>,
 }
 
+impl Decision {
+    /// Whether an answer starts to cross: its commit must hold the very authority it was decided under.
+    pub fn dispatches(&self) -> bool {
+        let crossing = |change: &Change| match change {
+            Change::Mail(MailChange::Claim(claim)) => claim.state == ClaimState::Dispatching,
+            Change::Mail(_)
+            | Change::Record(_)
+            | Change::Receipt(_)
+            | Change::PermitTaken { .. }
+            | Change::PermitGone { .. }
+            | Change::Message(_) => false,
+        };
+        self.changes.iter().any(crossing)
+    }
+}
+
 impl Room {
     /// A room in which nothing lives.
     pub fn new(id: RoomId) -> Self {
@@ -290,11 +328,12 @@ impl Room {
     }
 
     /// The room with the live records that a boot found, and a fresh ticket for each.
-    pub fn recovered(id: RoomId, live: Vec<(HandoffRecord, Ticket)>) -> Self {
+    pub fn recovered(id: RoomId, live: Vec<(HandoffRecord, Ticket)>, claims: &BTreeMap<RequestId, Claim>) -> Self {
         let mut room = Self::new(id);
         for (record, ticket) in live {
             room.next_arrival = room.next_arrival.max(record.arrival.0 + 1);
-            let entry = Live { record: Arc::new(record), ticket, permit: None, abort: None, gone: false };
+            let claim = record.delivery.answered().and_then(|request| claims.get(&request)).cloned();
+            let entry = Live { record: Arc::new(record), ticket, permit: None, abort: None, gone: false, claim };
             room.live.insert(entry.record.arrival, entry);
         }
         room
@@ -334,7 +373,13 @@ impl Turn<'_> {
             RoomInput::Global(message) => self.hear_global(message),
             RoomInput::Ready(run) => self.progress(run, Step::Ready),
             RoomInput::Doing(run, line) => self.progress(run, Step::Doing(line)),
-            RoomInput::Ended(run, end) => self.ended(run, end),
+            RoomInput::Ended(run, end) => self.ended(run, end, Vec::new()),
+            RoomInput::EndedWithAsk(run, end, mail) => self.ended(run, end, mail),
+            RoomInput::Took(run) => self.took(run),
+            RoomInput::Continue { continuation, caller } => {
+                self.continue_with(*continuation, caller);
+                Ok(())
+            }
             RoomInput::Gone(run) => {
                 self.gone(run);
                 Ok(())

@@ -21,6 +21,13 @@ use clankie_domain::steering::{Route, SteerSupport};
 use clankie_domain::time::Timestamp;
 use uuid::Uuid;
 
+/// Makes this process the mutant that the environment names, if it names one.
+pub(crate) fn choose_mutant() {
+    if let Ok(name) = std::env::var(clankie_domain::mutant::VARIABLE) {
+        clankie_domain::mutant::choose(&name);
+    }
+}
+
 /// The one lane of the house.
 pub(crate) fn transport() -> Transport {
     Transport { gateway: Gateway::Ingress, lane: lane() }
@@ -52,7 +59,7 @@ pub(crate) fn authority() -> Authority {
         ..GrantPolicy::default()
     };
     let routes = BTreeMap::from([(Plan::Social, route("talk")), (Plan::Machine, route("work"))]);
-    Authority { epoch: GrantEpoch(1), policy, sources: Sources::default(), routes }
+    Authority { epoch: GrantEpoch(1), policy, sources: Sources::default(), routes, answerers: BTreeMap::new() }
 }
 
 /// A request as the lane brings it; the text is its key unless said otherwise.
@@ -103,6 +110,7 @@ pub(crate) struct House {
 
 impl House {
     pub(crate) fn new(limits: Limits) -> Self {
+        choose_mutant();
         Self {
             authority: authority(),
             now: Timestamp(1_000_000),
@@ -246,7 +254,11 @@ impl House {
     /// What a boot would make of what is durable now.
     pub(crate) fn recovery(&mut self) -> Recovery {
         let live = self.records.values().filter(|record| !matches!(record.state, State::Ended(_)));
-        let found = Found { records: live.cloned().collect(), permits: self.rows.keys().copied().collect() };
+        let found = Found {
+            records: live.cloned().collect(),
+            permits: self.rows.keys().copied().collect(),
+            ..Found::default()
+        };
         self.next += 1_000;
         recover(found, &self.authority, self.now, &mut (self.next..).map(Ticket)).unwrap()
     }
@@ -279,6 +291,7 @@ impl House {
                     self.rows.remove(&permit);
                 }
                 Change::Message(message) => self.said.push(message),
+                Change::Mail(_) => {}
             }
         }
     }
@@ -294,7 +307,7 @@ impl House {
             Effect::Steer(_, joiner) => self.handed.push(joiner.delivery.to_string()),
             Effect::CancelSteer(_, handoff) => self.taken_back.push(handoff),
             Effect::Abort(run, why) => self.aborted.push((run, why)),
-            Effect::ResultReady(_) | Effect::Deliver(_) => {}
+            Effect::ResultReady(_) | Effect::Deliver(_) | Effect::ClaimMoved(_) => {}
         }
     }
 

@@ -101,6 +101,7 @@ fn i6_rooms_take_turns_and_a_room_is_first_in_first_out() {
 }
 
 fn record(state: State) -> HandoffRecord {
+    crate::house::choose_mutant();
     let uuid = Uuid::from_u128(1);
     let minted = Minted { ticket: Ticket(1), handoff: HandoffId(uuid), run: RunId(uuid) };
     let request = request("a", "ann", "m1");
@@ -160,6 +161,19 @@ fn i8_words_and_names_change_neither_actor_nor_grant() {
     house.edit(Request { text: "again".into(), wanted: Some(Plan::Owner), ..request("a", "bob", "m1") });
     house.pump();
     assert!(house.records.values().all(|record| record.grant.plan == Plan::Social));
+}
+
+#[test]
+fn i8_only_a_lane_that_vouches_proves_an_owner() {
+    crate::house::choose_mutant();
+    let mut authority = authority();
+    let claim = request("a", "ann", "m1").claim();
+    authority.policy.owners.insert(actor("ann"));
+    assert_eq!(authority.resolve(&claim).unwrap().plan, Plan::Machine);
+    authority.policy.vouching_lanes.insert(crate::house::lane());
+    assert_eq!(authority.resolve(&claim).unwrap().plan, Plan::Owner);
+    let other = request("a", "bob", "m1").claim();
+    assert_eq!(authority.resolve(&other).unwrap().plan, Plan::Social);
 }
 
 #[test]

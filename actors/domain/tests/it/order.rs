@@ -174,6 +174,45 @@ fn an_edit_before_the_start_replaces_and_later_steers_once() {
     assert!(words.contains(&"(edited) best".to_owned()), "{words:?}");
 }
 
+/// Whoever takes an edit back during the run has the run hear it, once.
+#[test]
+fn an_edit_back_to_the_first_words_reaches_the_run() {
+    let mut house = House::with_one_slot();
+    house.say("a", "ann", "m1");
+    let first = request("a", "ann", "m1");
+    let mut other = first.clone();
+    other.text = "other".to_owned();
+    // Nothing was said otherwise yet: it is what the run has.
+    let same = house.edit(first.clone());
+    assert!(matches!(house.heard(same), Answer::Accepted { state: StateName::Running, .. }));
+    for (edited, records) in [(other, 2), (first.clone(), 3), (first.clone(), 3)] {
+        let late = house.edit(edited);
+        assert!(matches!(house.heard(late), Answer::Accepted { state: StateName::Joined, .. }));
+        assert_eq!(house.records.len(), records);
+    }
+    let back = format!("(edited) {}", first.text);
+    assert!(house.records.values().any(|record| record.request == back), "{:?}", house.records);
+}
+
+/// What is over hears its one result again, also while its reply is on its way.
+#[test]
+fn i3_an_edit_after_the_end_is_no_second_run() {
+    let mut house = House::with_one_slot();
+    house.say("a", "ann", "m1");
+    house.end("m1", replied("done", &[]));
+    let mut edited = request("a", "ann", "m1");
+    edited.text = "better".into();
+    for gone in [false, true] {
+        if gone {
+            house.gone("m1");
+        }
+        let late = house.edit(edited.clone());
+        house.pump();
+        assert!(matches!(house.heard(late), Answer::Settled { .. }), "{gone}");
+        assert_eq!(house.records.len(), 1);
+    }
+}
+
 /// A late edit that joins nothing and comes twice within one round trip is one handoff.
 #[test]
 fn i3_a_late_edit_that_comes_twice_in_flight_is_one_handoff() {

@@ -175,6 +175,7 @@ fn check(session: &mut Session, model: &mut Model, input: Input) {
             }
             SessionEffect::Command(_)
             | SessionEffect::Ready
+            | SessionEffect::Took
             | SessionEffect::Doing(_)
             | SessionEffect::Transcript(_) => {}
         }

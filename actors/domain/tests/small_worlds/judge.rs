@@ -71,7 +71,8 @@ impl World {
             | Answer::NotFound
             | Answer::NotYours
             | Answer::Posted(_)
-            | Answer::NoSuchStep => None,
+            | Answer::NoSuchStep
+            | Answer::Outdated => None,
         };
         if told != Some(own) {
             must(!self.store.records.contains_key(&own), || format!("I2: {own} has a record: {answer:?}"))?;
@@ -129,7 +130,8 @@ impl World {
             | Answer::Settled { .. }
             | Answer::Cancelling { .. }
             | Answer::Posted(_)
-            | Answer::NoSuchStep => false,
+            | Answer::NoSuchStep
+            | Answer::Outdated => false,
         };
         must(fair, || format!("I9: item {item} heard {answer:?}, and {known:?} is durable"))
     }
@@ -151,7 +153,8 @@ impl World {
             | Answer::Refused(_)
             | Answer::ShuttingDown
             | Answer::Posted(_)
-            | Answer::NoSuchStep => Err(format!("a cancel heard {answer:?}")),
+            | Answer::NoSuchStep
+            | Answer::Outdated => Err(format!("a cancel heard {answer:?}")),
         }
     }
 

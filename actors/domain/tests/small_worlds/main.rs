@@ -1,4 +1,5 @@
-//! Small worlds of admission, steering and recovery, walked completely against a second model.
+//! Small worlds of admission, steering, recovery and the mailbox, walked completely against a second
+//! model.
 //!
 //! A world is the owner of the counts, two rooms, the queues between them, what is durable, and
 //! the runs with their agents. Each test walks every order in which its script can happen.
@@ -12,6 +13,7 @@
 mod counts;
 mod digest;
 mod judge;
+mod mail;
 mod random;
 mod run;
 mod script;
@@ -22,8 +24,9 @@ mod world;
 
 use clankie_domain::grant::Plan;
 
+use mail::{MailScript, MailWorld, Owner};
 use script::{EditOf, Ending, Habit, Outage, Script, Standing, Who, Words};
-use walk::walk;
+use walk::{walk, walk_from};
 
 fn repeated(room: usize, who: Who, key: &'static str, times: u8) -> Words {
     Words { room, who, key, text: key, wanted: None, times }
@@ -228,4 +231,29 @@ fn i4_i8_an_edit_that_wants_less_is_never_carried_by_more() {
         EditOf { words: 1, text: "b2", wanted: Some(Plan::Social), times: 1 },
     ];
     walk("edits that want less", script);
+}
+
+#[test]
+fn m1_m2_m5_m6_two_asks_two_owners_and_every_way_of_their_answers() {
+    let script = MailScript { owners: &[Owner::A, Owner::B], asks: 2, ..MailScript::default() };
+    walk_from("two asks, two owners", MailWorld::new(script));
+}
+
+#[test]
+fn m1_m2_m5_m6_one_ask_through_boots_resets_and_revocations() {
+    let owners = &[Owner::A, Owner::B];
+    let script = MailScript { owners, asks: 1, boots: 2, resets: 2, revocations: 1, ..MailScript::default() };
+    walk_from("one ask, boots, resets, a revocation", MailWorld::new(script));
+}
+
+#[test]
+fn m1_m5_m6_two_asks_through_a_boot_and_a_reset() {
+    let script = MailScript { owners: &[Owner::A], asks: 2, boots: 1, resets: 1, ..MailScript::default() };
+    walk_from("two asks, a boot, a reset", MailWorld::new(script));
+}
+
+#[test]
+fn m3_a_full_mailbox_forgets_only_what_is_settled() {
+    let script = MailScript { owners: &[Owner::A], asks: 2, waiting: 223, settled: 32, ..MailScript::default() };
+    walk_from("a full mailbox", MailWorld::new(script));
 }

@@ -10,6 +10,7 @@ use proptest::test_runner::TestCaseError;
 use crate::counts::Draining;
 use crate::script::{EditOf, Ending, Habit, Outage, Script, Standing, Who, Words};
 use crate::store::is_live;
+use crate::walk::choose_mutant;
 use crate::world::{Act, World};
 
 const KEYS: [&str; 8] = ["k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"];
@@ -71,6 +72,7 @@ fn close(mut world: World) -> Result<World, String> {
 }
 
 fn live(script: Script, people: u16, picks: &[u16]) -> Result<World, String> {
+    choose_mutant();
     let mut world = World::new(script);
     for n in picks {
         if let Some(act) = pick(&world, people, *n) {

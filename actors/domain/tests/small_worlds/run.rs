@@ -271,6 +271,7 @@ impl Run {
                 self.reports.push_back(Report::Ended(end));
             }
             SessionEffect::Command(Command::Begin | Command::Kill)
+            | SessionEffect::Took
             | SessionEffect::Doing(_)
             | SessionEffect::Transcript(_) => {}
         }

@@ -278,5 +278,5 @@ pub(crate) fn authority(standing: Standing) -> Authority {
         (Plan::Social, Route { executor: executor("talk"), steer: SteerSupport::Receipt }),
         (Plan::Machine, Route { executor: executor("work"), steer }),
     ]);
-    Authority { epoch: GrantEpoch(standing as u64), policy, sources, routes }
+    Authority { epoch: GrantEpoch(standing as u64), policy, sources, routes, answerers: BTreeMap::new() }
 }

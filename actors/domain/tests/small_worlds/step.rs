@@ -211,6 +211,7 @@ impl World {
             Effect::CancelSteer(run, handoff) => self.order(run, Order::TakeBack(handoff)),
             Effect::Abort(run, why) => self.order(run, Order::Abort(why)),
             // No room of a small world lives elsewhere.
+            Effect::ClaimMoved(claim) => Err(format!("no ask was made, and {} is answered", claim.request)),
             Effect::Deliver(record) => Err(format!("{} is to be posted", record.id)),
             Effect::ResultReady(handoff) => {
                 let over = self.store.records.get(&handoff).is_some_and(|record| !is_live(record));
@@ -245,7 +246,7 @@ impl World {
     fn recovery(&self) -> Result<Recovery, String> {
         let live = self.store.records.values().filter(|record| is_live(record));
         let records = live.map(|record| HandoffRecord::clone(record)).collect();
-        let found = Found { records, permits: self.store.rows.keys().copied().collect() };
+        let found = Found { records, permits: self.store.rows.keys().copied().collect(), ..Found::default() };
         let first = 1_000_000 * u64::from(self.crashes);
         let authority = in_force(self.standing());
         recover(found, authority, self.now, &mut (first..).map(Ticket)).map_err(|illegal| format!("I7: {illegal}"))

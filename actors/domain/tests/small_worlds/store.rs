@@ -111,6 +111,7 @@ impl Store {
                 Change::PermitGone { permit } => {
                     must(self.rows.remove(permit).is_some(), || format!("I5: {permit:?} went twice"))?;
                 }
+                Change::Mail(mail) => return Err(format!("no ask was made, and {mail:?} is written")),
                 Change::Message(said) => {
                     let fresh = self.said.insert((said.room.clone(), said.id.clone()));
                     must(fresh, || format!("I3: {} was said twice", said.id))?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grant::{GrantRow, TransportRow};
 use super::result::{ResultRow, RoomDeliveryRow};
-use super::{Row, each, hex32, mirror_enum, mirror_struct};
+use super::{Row, each, hex, mirror_enum, mirror_struct};
 
 mirror_enum! {
     SourceRow = Source { Text, Voice, Continuation }
@@ -97,7 +97,9 @@ pub(in crate::store) struct HandoffRow {
     id: HandoffId,
     room: RoomId,
     delivery: DeliveryId,
-    #[serde(with = "hex32")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trigger: Option<DeliveryId>,
+    #[serde(with = "hex")]
     fingerprint: [u8; 32],
     actor: ActorId,
     actor_name: String,
@@ -145,6 +147,7 @@ impl From<HandoffRecord> for HandoffRow {
             id: from.id,
             room: from.room,
             delivery: from.delivery,
+            trigger: from.trigger,
             fingerprint: from.fingerprint.0,
             actor: from.actor,
             actor_name: from.actor_name,
@@ -182,6 +185,7 @@ impl From<HandoffRow> for HandoffRecord {
             id: from.id,
             room: from.room,
             delivery: from.delivery,
+            trigger: from.trigger,
             fingerprint: Fingerprint(from.fingerprint),
             actor: from.actor,
             actor_name: from.actor_name,

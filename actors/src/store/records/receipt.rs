@@ -7,14 +7,14 @@ use clankie_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::result::ResultRow;
-use super::{Row, hex32};
+use super::{Row, hex};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::store) struct ReceiptRow {
     room: RoomId,
     delivery: DeliveryId,
-    #[serde(with = "hex32")]
+    #[serde(with = "hex")]
     fingerprint: [u8; 32],
     handoff: HandoffId,
     result: Option<ResultRow>,

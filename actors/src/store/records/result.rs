@@ -2,14 +2,36 @@
 
 use clankie_domain::delivery::{Posting, RoomDelivery};
 use clankie_domain::ids::{DeliveryId, HandoffId};
-use clankie_domain::result::{Approval, By, FailCode, Media, PrincipalKind, TurnResult};
+use clankie_domain::result::{Approval, By, FailCode, KeptFile, Media, PrincipalKind, TurnResult};
 use clankie_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{each, mirror_enum, mirror_struct};
 
+/// Rows of links are older than kept files and stay as they were.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::store) struct MediaRow {
+    url: String,
+    mime_type: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<KeptFileRow>,
+}
+
 mirror_struct! {
-    MediaRow = Media { url: String, mime_type: String }
+    KeptFileRow = KeptFile { name: String, size: u64 }
+}
+
+impl From<Media> for MediaRow {
+    fn from(from: Media) -> Self {
+        Self { url: from.url, mime_type: from.mime_type, file: from.file.map(KeptFileRow::from) }
+    }
+}
+
+impl From<MediaRow> for Media {
+    fn from(from: MediaRow) -> Self {
+        Self { url: from.url, mime_type: from.mime_type, file: from.file.map(KeptFile::from) }
+    }
 }
 
 mirror_enum! {

@@ -8,8 +8,9 @@ use uuid::Uuid;
 use super::{LIST_MAX, Snapshot, read};
 use crate::front::{HandoffQuery, Tally};
 use crate::store::error::StoreError;
+use crate::store::in_room;
 use crate::store::records::{HandoffRow, ReceiptRow, delivery_key};
-use crate::store::tables::{HANDOFFS, HANDOFFS_BY_ROOM, LIVE, RECEIPTS};
+use crate::store::tables::{HANDOFFS, ONGOING, Ongoing, ROOMS};
 
 impl Snapshot {
     /// One record.
@@ -42,17 +43,17 @@ impl Snapshot {
         let before = query.before.map_or(u128::MAX, |id| id.0.as_u128());
         match (&query.room, query.state) {
             (_, Some(StateName::Pending | StateName::Running | StateName::Joined)) => {
-                let table = self.txn.open_table(LIVE)?;
-                for row in table.range(..before)?.rev() {
-                    if take(self.indexed(row?.0.value())?) == Go::Home {
+                let table = self.txn.open_table(ONGOING)?;
+                for row in table.range(Ongoing::Handoff.key(0)..Ongoing::Handoff.key(before))?.rev() {
+                    if take(self.indexed(row?.0.value().1)?) == Go::Home {
                         break;
                     }
                 }
             }
             (Some(room), _) => {
-                let table = self.txn.open_table(HANDOFFS_BY_ROOM)?;
-                for row in table.range((room.as_str(), 0)..(room.as_str(), before))?.rev() {
-                    if take(self.indexed(row?.0.value().1)?) == Go::Home {
+                let (table, room) = (self.txn.open_table(ROOMS)?, room.as_str());
+                for row in table.range(in_room::handoff(room, 0)..in_room::handoff(room, before))?.rev() {
+                    if take(self.indexed(row?.0.value().3)?) == Go::Home {
                         break;
                     }
                 }
@@ -79,19 +80,20 @@ impl Snapshot {
 
     /// Every record that has not ended, oldest first: what a boot decodes.
     pub fn live(&self) -> Result<Vec<HandoffRecord>, StoreError> {
-        let table = self.txn.open_table(LIVE)?;
-        let records = table.range::<u128>(..)?.map(|row| self.indexed(row?.0.value()).map_err(live_damage));
+        let table = self.txn.open_table(ONGOING)?;
+        let records = table.range(Ongoing::Handoff.all())?;
+        let records = records.map(|row| self.indexed(row?.0.value().1).map_err(live_damage));
         records.collect()
     }
 
     /// Every record of a room that has not ended, oldest first.
     pub fn live_of(&self, room: &RoomId) -> Result<Vec<HandoffRecord>, StoreError> {
-        let table = self.txn.open_table(LIVE)?;
+        let table = self.txn.open_table(ONGOING)?;
         let mut records = Vec::new();
-        for row in table.range::<u128>(..)? {
-            let (id, lives_in) = row?;
-            if lives_in.value() == room.as_str() {
-                records.push(self.indexed(id.value()).map_err(live_damage)?);
+        for row in table.range(Ongoing::Handoff.all())? {
+            let (key, lives_in) = row?;
+            if lives_in.value() == room.as_str().as_bytes() {
+                records.push(self.indexed(key.value().1).map_err(live_damage)?);
             }
         }
         Ok(records)
@@ -113,8 +115,8 @@ impl Snapshot {
 
     /// The receipt of a delivery.
     pub fn receipt(&self, room: &RoomId, delivery: &DeliveryId) -> Result<Option<Receipt>, StoreError> {
-        let (table, key) = (self.txn.open_table(RECEIPTS)?, delivery_key(delivery));
-        let Some(row) = table.get((room.as_str(), key.as_str()))? else { return Ok(None) };
+        let (table, key) = (self.txn.open_table(ROOMS)?, delivery_key(delivery));
+        let Some(row) = table.get(in_room::receipt(room.as_str(), &key))? else { return Ok(None) };
         read::<ReceiptRow, _>(row.value(), format!("{room} {key}")).map(Some)
     }
 }

@@ -99,6 +99,23 @@ fn direct_messages_follow_their_own_rule() {
     assert_eq!(asked(&policy, &said(direct, "hi")), None);
 }
 
+/// Before anything is asked of Discord: a place that no list can mean is not heard, and one that may
+/// be a thread of a listed channel is looked at.
+#[test]
+fn what_may_be_heard_is_known_without_a_call() {
+    let at = |guild, channel| At { guild: Some(guild), channel };
+    let listed = Policy { channels: [CHANNEL].into(), ..policy() };
+    assert!(policy().may_hear(at(GUILD, 3)) && !policy().may_hear(at(5, 3)));
+    assert!(listed.may_hear(at(GUILD, CHANNEL)) && !listed.may_hear(at(GUILD, 3)));
+    assert!(!listed.asks_for_parents());
+    let inherits = Policy { threads: Threads::Inherit, ..listed };
+    assert!(inherits.may_hear(at(GUILD, 3)) && !inherits.may_hear(at(5, CHANNEL)));
+    assert!(inherits.asks_for_parents());
+    let open = Policy { channels: BTreeSet::new(), ..inherits };
+    assert!(open.may_hear(at(GUILD, 3)) && !open.asks_for_parents());
+    assert!(policy().hears_directly(ANN) && !policy().hears_directly(8));
+}
+
 #[test]
 fn the_stop_word_alone_is_no_request() {
     for text in ["stop", "<@9> Stop", " STOP "] {
@@ -112,7 +129,7 @@ fn the_stop_word_alone_is_no_request() {
 fn a_message_with_only_a_file_is_heard_and_its_name_has_no_path() {
     let file = Attachment {
         id: "1".into(),
-        name: file_name("../../etc/passwd"),
+        name: clankie_domain::request::file_name("../../etc/passwd"),
         mime_type: "text/plain".into(),
         size: 1,
         url: "https://cdn/1".into(),

@@ -36,7 +36,13 @@ impl Turn<'_> {
             self.reply(caller, Answer::NotFound);
             return Ok(());
         };
-        let Some(live) = self.room.live.values().find(|live| live.record.id == receipt.handoff) else {
+        // What is over and only has its posting or its group open takes no words any more.
+        let goes_on = |state: &State| match state {
+            State::Pending | State::Running(_) | State::Joined { .. } => true,
+            State::Ended(_) => false,
+        };
+        let mut all = self.room.live.values().filter(|live| goes_on(&live.record.state));
+        let Some(live) = all.find(|live| live.record.id == receipt.handoff) else {
             let answer = self.share(receipt);
             self.reply(caller, answer);
             return Ok(());
@@ -44,7 +50,7 @@ impl Turn<'_> {
         let (at, record) = (live.record.arrival, std::sync::Arc::clone(&live.record));
         if record.actor != edited.request.actor {
             self.reply(caller, Answer::NotYours);
-        } else if record.fingerprint == edited.fingerprint {
+        } else if record.fingerprint == edited.fingerprint && !self.told_otherwise(&record.delivery) {
             let answer = self.share(receipt);
             self.reply(caller, answer);
         } else if record.state == State::Pending && record.grant == grant {
@@ -63,6 +69,19 @@ impl Turn<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an edit of this delivery told the run other words since, so that going back to the
+    /// first ones is an edit as well.
+    fn told_otherwise(&self, delivery: &DeliveryId) -> bool {
+        let first = delivery.to_string();
+        let is_edit = |key: &DeliveryId| match key {
+            DeliveryId::Edit { of, .. } => *of == first,
+            DeliveryId::Transport(_) | DeliveryId::Continuation(_) => false,
+        };
+        let live = self.room.live.values().map(|live| &live.record.delivery);
+        let flights = self.room.flights.values().map(|flight| &flight.submission.request.delivery);
+        live.chain(flights).any(is_edit)
     }
 
     /// Replaces the words of a try in flight. Under another grant than before they join nothing,

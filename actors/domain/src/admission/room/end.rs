@@ -2,31 +2,41 @@
 
 use std::sync::Arc;
 
+use super::continuation::returned;
 use super::{Effect, Turn};
 use crate::admission::{Change, ToGlobal};
+use crate::claim::ClaimStep;
 use crate::delivery::RoomDelivery;
 use crate::grant::Gateway;
 use crate::handoff::{HandoffRecord, IllegalMove, State, Step, Usage};
 use crate::ids::{Arrival, HandoffId, RunId};
+use crate::mailbox::MailChange;
 use crate::message::{MessageKind, RoomMessage};
-use crate::result::{Approval, FailCode, TurnResult};
+use crate::mutant::{self, Mutant};
+use crate::result::{Approval, FailCode, Media, TurnResult};
 use crate::session::{AbortReason, ReadList, Reply, RunEnd, RunOutcome};
 
 /// What the room hears of a result that only the owner can take further.
 pub(super) const APPROVAL_SENTENCE: &str = "This needs the owner's decision. I have asked on the owner's own screen.";
 
 impl Turn<'_> {
-    pub(super) fn ended(&mut self, run: RunId, end: RunEnd) -> Result<(), IllegalMove> {
+    pub(super) fn ended(&mut self, run: RunId, end: RunEnd, mail: Vec<MailChange>) -> Result<(), IllegalMove> {
         let Some(at) = self.running(run) else { return Ok(()) };
         let record = Arc::clone(&self.room.live[&at].record);
         let result = self.result_of(&record, end.outcome);
         let joiners = self.joiners_of(record.id);
+        if let TurnResult::WaitingUser { .. } = result {
+            self.changes.extend(mail.into_iter().map(Change::Mail));
+        }
         self.release(at);
+        self.settle_claim(at, &result, &end.read);
         self.finish(at, result.clone(), end.usage)?;
         for joiner in joiners {
             let id = self.room.live[&joiner].record.id;
             match &end.read {
-                ReadList::Exactly(read) if !read.contains(&id) => self.owe(joiner)?,
+                ReadList::Exactly(read) if !read.contains(&id) && !mutant::on(Mutant::I9UnreadIsAbsorbed) => {
+                    self.owe(joiner)?;
+                }
                 ReadList::Exactly(_) => self.finish(joiner, absorbed(&record, &result), Usage::default())?,
                 ReadList::Unknown => {
                     self.finish(joiner, unread_of_a_dead_run(&result), Usage::default())?;
@@ -53,11 +63,14 @@ impl Turn<'_> {
         let Some(live) = self.room.live.get(&at) else { return Ok(()) };
         let message = heard(&live.record, &result, self.ctx.now);
         let room_delivery = delivery_of(&live.record, message.as_ref());
+        self.move_claim(at, ClaimStep::Return(returned(&result)));
         self.advance(at, Step::End { result, usage, room_delivery })?;
         self.changes.extend(message.map(Change::Message));
         if let Some(live) = self.room.live.get(&at) {
             let record = Arc::clone(&live.record);
-            self.changes.push(Change::Receipt(record.receipt()));
+            if !mutant::on(Mutant::I3ResultIsNotSaved) {
+                self.changes.push(Change::Receipt(record.receipt()));
+            }
             self.effects.push(Effect::ResultReady(record.id));
             self.settle_posting(at, record);
         }
@@ -94,7 +107,7 @@ impl Turn<'_> {
     fn release(&mut self, at: Arrival) {
         let Some(live) = self.room.live.get(&at) else { return };
         let Some(permit) = live.permit else { return };
-        if live.gone {
+        if live.gone || mutant::on(Mutant::I5FreedBeforeGone) {
             self.changes.push(Change::PermitGone { permit });
             self.tell_global(ToGlobal::Release(permit));
         } else {
@@ -104,12 +117,19 @@ impl Turn<'_> {
 
     /// Authority is read once more: a revoked run has failed, even if its text is ready.
     fn result_of(&self, record: &HandoffRecord, outcome: RunOutcome) -> TurnResult {
-        if let Err(why) = self.ctx.authority.still_holds(&record.claim(), &record.grant) {
+        if let Err(why) = self.ctx.authority.still_holds(&record.claim(), &record.grant)
+            && !mutant::on(Mutant::I8RevokedReplies)
+        {
             return TurnResult::failed(why.into());
         }
         match outcome {
             RunOutcome::Replied(Reply::Text { text, media }) => TurnResult::settled(&text, media),
             RunOutcome::Replied(Reply::Silent) => TurnResult::Silent,
+            // What is to be approved stands in the owner's mailbox and nowhere else.
+            RunOutcome::Replied(Reply::WaitingUser { approval: Approval::Required, .. }) => {
+                let prompt = APPROVAL_SENTENCE.to_owned();
+                TurnResult::WaitingUser { prompt, approval: Approval::Required }
+            }
             RunOutcome::Replied(Reply::WaitingUser { prompt, approval }) => {
                 TurnResult::WaitingUser { prompt, approval }
             }
@@ -163,7 +183,7 @@ pub fn heard(record: &HandoffRecord, result: &TurnResult, now: crate::time::Time
         return None;
     }
     let (kind, text) = match result {
-        TurnResult::Settled { text, .. } => (MessageKind::Reply, text.clone()),
+        TurnResult::Settled { text, media } => (MessageKind::Reply, with_files(text, media)),
         TurnResult::WaitingUser { approval: Approval::Required, .. } => {
             (MessageKind::Notice, APPROVAL_SENTENCE.to_owned())
         }
@@ -178,8 +198,14 @@ pub fn heard(record: &HandoffRecord, result: &TurnResult, now: crate::time::Time
         author: None,
         author_name: "clankie".to_owned(),
         text,
-        reply_to: Some(record.delivery.clone()),
+        reply_to: Some(record.quoted().clone()),
         handoff: record.id,
         at: now,
     })
+}
+
+/// A reply in words alone: a file that goes with it is named.
+fn with_files(text: &str, media: &[Media]) -> String {
+    let files = media.iter().filter_map(Media::line);
+    std::iter::once(text.to_owned()).filter(|text| !text.is_empty()).chain(files).collect::<Vec<_>>().join("\n")
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::{Answer, Effect, Flight, Held, Turn};
 use crate::admission::{BusyFacts, Change, FromGlobal, ToGlobal};
+use crate::claim::ClaimStep;
 use crate::grant::Grant;
 use crate::handoff::{HandoffRecord, IllegalMove, State, StateName, Step, Usage};
 use crate::ids::{Arrival, PermitId, Ticket};
+use crate::mutant::{self, Mutant};
 use crate::result::TurnResult;
 use crate::steering::{Route, SteerSupport};
 
@@ -25,7 +27,7 @@ impl Turn<'_> {
 
     fn run(&mut self, ticket: Ticket, permit: PermitId) -> Result<(), IllegalMove> {
         let Some(flight) = self.room.flights.get(&ticket) else { return self.serve_oldest(permit) };
-        if self.oldest_pending().is_some_and(|oldest| oldest < flight.arrival) {
+        if self.oldest_pending().is_some_and(|oldest| oldest < flight.arrival && !mutant::on(Mutant::I6TryOvertakes)) {
             let actor = flight.submission.request.actor.clone();
             self.serve_oldest(permit)?;
             self.tell_global(ToGlobal::Reserve { ticket, actor });
@@ -56,6 +58,10 @@ impl Turn<'_> {
 
     fn busy(&mut self, ticket: Ticket, facts: BusyFacts) {
         let flight = self.room.flights.remove(&ticket);
+        if let (true, Some(flight)) = (mutant::on(Mutant::I2BusyLeavesARecord), &flight) {
+            let Flight { submission, grant, arrival, .. } = flight.clone();
+            self.keep(HandoffRecord::admitted(&submission, grant, arrival, State::Pending, self.ctx.now), ticket);
+        }
         self.release_held(flight, &Answer::Busy(facts));
     }
 
@@ -91,6 +97,7 @@ impl Turn<'_> {
     pub(super) fn serve_oldest(&mut self, permit: PermitId) -> Result<(), IllegalMove> {
         match self.oldest_pending() {
             Some(at) if !self.room.draining => self.start_or_next(at, permit),
+            Some(_) | None if mutant::on(Mutant::I5UselessPermitIsKept) => Ok(()),
             Some(_) | None => {
                 self.tell_global(ToGlobal::Return(permit));
                 Ok(())
@@ -101,6 +108,9 @@ impl Turn<'_> {
     /// Starts the record at `at`; when it may not start it ends, and the next oldest is tried.
     fn start_or_next(&mut self, at: Arrival, permit: PermitId) -> Result<(), IllegalMove> {
         let record = Arc::clone(&self.room.live[&at].record);
+        if !self.answerer_stands(at) {
+            return self.refuse(at, permit, crate::result::FailCode::OwnerRevoked);
+        }
         match self.ctx.authority.resolve_again(&record.claim(), &record.grant) {
             Ok(grant) => match self.ctx.authority.routes.get(&grant.plan).cloned() {
                 Some(route) => self.start(at, permit, grant, route),
@@ -121,6 +131,7 @@ impl Turn<'_> {
             self.owe_joiners(id)?;
         }
         self.advance(at, Step::Start { executor: route.executor, grant })?;
+        self.move_claim(at, ClaimStep::Dispatch);
         let joiners = self.joiners_of(id).into_iter().filter_map(|joiner| self.joiner(joiner)).collect();
         let Some(live) = self.room.live.get_mut(&at) else { return Ok(()) };
         live.permit = Some(permit);
@@ -137,11 +148,15 @@ impl Turn<'_> {
         let (id, ticket) = (self.room.live[&at].record.id, self.room.live[&at].ticket);
         self.finish(at, result, Usage::default())?;
         self.tell_global(ToGlobal::Withdraw(ticket));
+        if mutant::on(Mutant::I9JoinersEndUnheard) {
+            return Ok(());
+        }
         self.owe_joiners(id)
     }
 
     fn oldest_pending(&self) -> Option<Arrival> {
-        let pending = self.room.live.values().find(|live| live.record.state == State::Pending);
-        pending.map(|live| live.record.arrival)
+        let mut pending = self.room.live.values().filter(|live| live.record.state == State::Pending);
+        let served = if mutant::on(Mutant::I6NewestFirst) { pending.next_back() } else { pending.next() };
+        served.map(|live| live.record.arrival)
     }
 }

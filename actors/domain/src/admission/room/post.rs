@@ -30,15 +30,22 @@ impl Turn<'_> {
     }
 
     pub(super) fn repost(&mut self, record: HandoffRecord, caller: Caller) {
-        let busy = self.room.live.contains_key(&record.arrival);
+        let busy = self.room.live.values().any(|live| live.record.id == record.id);
         let Some(next) = record.posted(PostingStep::Repost, self.ctx.now).ok().filter(|_| !busy) else {
             self.reply(caller, Answer::NoSuchStep);
             return;
         };
-        let record = Arc::new(next);
+        // Its old place may be another's by now, or become so: places begin anew with the room's actor.
+        let record = Arc::new(HandoffRecord { arrival: self.next_arrival(), ..next });
         // The try that admitted it is long over; nothing asks for this ticket again.
-        let live =
-            Live { record: Arc::clone(&record), ticket: Ticket(u64::MAX), permit: None, abort: None, gone: true };
+        let live = Live {
+            record: Arc::clone(&record),
+            ticket: Ticket(u64::MAX),
+            permit: None,
+            abort: None,
+            gone: true,
+            claim: None,
+        };
         self.room.live.insert(record.arrival, live);
         self.changes.push(Change::Record(Arc::clone(&record)));
         self.reply(caller, Answer::Posted(record.room_delivery.clone()));

@@ -6,6 +6,7 @@ use crate::grant::Grant;
 use crate::handoff::{HandoffRecord, IllegalMove, State, StateName, Step};
 use crate::ids::{Arrival, Caller, Fingerprint, Ticket};
 use crate::message::{MessageKind, RoomMessage};
+use crate::mutant::{self, Mutant};
 use crate::receipt::{Known, Receipt};
 use crate::request::{Request, Submission};
 use crate::steering::{JOINERS_MAX, SteerSupport, Stopping, Target, same_thread};
@@ -84,17 +85,26 @@ impl Turn<'_> {
 
     /// Commits a new record with its receipt and the words that it answers.
     pub(super) fn keep(&mut self, record: HandoffRecord, ticket: Ticket) {
-        self.changes.push(Change::Receipt(record.receipt()));
         self.changes.push(Change::Message(said(&record)));
+        self.keep_silently(record, ticket);
+    }
+
+    /// Commits a new record with its receipt, without words in the room.
+    pub(super) fn keep_silently(&mut self, record: HandoffRecord, ticket: Ticket) {
+        if !mutant::on(Mutant::I3AcceptedHasNoReceipt) {
+            self.changes.push(Change::Receipt(record.receipt()));
+        }
         let record = std::sync::Arc::new(record);
-        self.changes.push(Change::Record(std::sync::Arc::clone(&record)));
-        let live = Live { ticket, permit: None, abort: None, gone: false, record };
+        if !mutant::on(Mutant::I2AcceptedLeavesNothing) {
+            self.changes.push(Change::Record(std::sync::Arc::clone(&record)));
+        }
+        let live = Live { ticket, permit: None, abort: None, gone: false, claim: None, record };
         self.room.live.insert(live.record.arrival, live);
     }
 
     /// The answer to a key that has a durable receipt.
     pub(super) fn known(&self, submission: &Submission, known: Option<Receipt>) -> Option<Answer> {
-        let receipt = known?;
+        let receipt = known.filter(|_| !mutant::on(Mutant::I3RepeatRunsAgain))?;
         if receipt.compare(submission.fingerprint) == Known::Conflict {
             return Some(Answer::Conflict { handoff: receipt.handoff });
         }
@@ -144,7 +154,7 @@ impl Turn<'_> {
         let (ticket, flight) = mine.max_by_key(|(_, flight)| flight.arrival)?;
         let newest_live = self.newest_of(request).map(|live| live.record.arrival);
         let fits = newest_live.is_none_or(|live| live < flight.arrival)
-            && flight.grant == *grant
+            && (flight.grant == *grant || mutant::on(Mutant::I4OtherGrantIsHeld))
             && flight.submission.request.transport == request.transport
             && same_thread(flight.submission.request.source, request.source)
             && flight.held.len() < JOINERS_MAX
@@ -189,7 +199,7 @@ impl Turn<'_> {
         self.ctx.authority.routes.get(&grant.plan).map_or(SteerSupport::None, |route| route.steer)
     }
 
-    fn next_arrival(&mut self) -> Arrival {
+    pub(super) fn next_arrival(&mut self) -> Arrival {
         let arrival = Arrival(self.room.next_arrival);
         self.room.next_arrival += 1;
         arrival
