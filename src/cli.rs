@@ -34,6 +34,7 @@ mod pick;
 mod rooms;
 mod screen;
 mod settling;
+pub mod sim;
 mod status;
 mod table;
 mod tokens;
@@ -113,6 +114,8 @@ pub enum Command {
         #[command(subcommand)]
         what: Option<BenchCommand>,
     },
+    /// Play simulated worlds, one for each seed, and look for broken invariants.
+    Sim(sim::SimArguments),
     /// Everything that starts no service.
     #[command(flatten)]
     Client(ClientCommand),

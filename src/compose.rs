@@ -22,6 +22,7 @@ use crate::http::metrics;
 use crate::owner::auth;
 use crate::owner::http::Surface;
 use crate::owner::vault::FileVault;
+use crate::sim;
 
 mod connections;
 mod discord;
@@ -142,4 +143,16 @@ impl Bench {
     pub fn sources(&self) -> bench::Sources<'_> {
         bench::Sources { clock: &self.clock, ids: &self.ids, vault: &self.vault }
     }
+}
+
+/// Plays simulated worlds, which have clocks, identities and disks of their own.
+pub fn simulate(plan: &sim::Plan) -> sim::Report {
+    sim::run(plan)
+}
+
+/// Plays the world of one seed, and judges it.
+pub fn simulate_one(seed: u64) -> anyhow::Result<(sim::History, Vec<sim::Violation>)> {
+    let history = sim::play(seed)?;
+    let violations = sim::judge(&history);
+    Ok((history, violations))
 }

@@ -9,6 +9,7 @@ pub mod files;
 pub mod gateways;
 pub mod http;
 pub mod owner;
+pub mod sim;
 
 #[cfg(test)]
 mod tests {

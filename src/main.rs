@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clankie::bench;
 use clankie::cli::bench_all::AllArguments;
+use clankie::cli::sim::SimArguments;
 use clankie::cli::{self, Arguments, BenchCommand, ClientCommand, Command, Exit, Failure, Global};
 use clankie::compose;
 use clankie::config::{self, Environment, Sources};
@@ -35,6 +36,7 @@ async fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Demo => interruptible(started(cli::demo::run(&global))).await,
         Command::Doctor => interruptible(doctor(&global, &environment)).await,
         Command::Bench { all, what } => interruptible(started(measure(&all, what, &global))).await,
+        Command::Sim(arguments) => started(simulate(arguments, global)).await,
         Command::Client(command) => interruptible(client(command, &global, &environment)).await,
     }
 }
@@ -79,6 +81,23 @@ async fn doctor(global: &Global, environment: &Environment) -> ExitCode {
         Ok(exit) => exit.into(),
         Err(failure) => cli::report(&failure, global).into(),
     }
+}
+
+/// Each world has a runtime of its own, so none of them is played inside of one.
+async fn simulate(arguments: SimArguments, global: Global) -> anyhow::Result<ExitCode> {
+    let played = tokio::task::spawn_blocking(move || match arguments.traced() {
+        Some(seed) => {
+            let (history, violations) = compose::simulate_one(seed)?;
+            cli::sim::show_trace(&history, &violations, &global)?;
+            anyhow::Ok(violations.is_empty())
+        }
+        None => {
+            let report = compose::simulate(&arguments.plan());
+            cli::sim::show(&report, &global)?;
+            Ok(report.is_clean())
+        }
+    });
+    Ok(if played.await?? { Exit::Done } else { Exit::Failure }.into())
 }
 
 async fn started(run: impl Future<Output = anyhow::Result<ExitCode>>) -> ExitCode {
