@@ -5,8 +5,9 @@ use std::time::Duration;
 use clankie_actors::store::{Store, Txn, Write};
 use uuid::Uuid;
 
-use crate::fake::{Calls, Channel, Fault, Gate, Happening, Message};
-use crate::scene::Scene;
+use crate::fake::{Calls, Channel, Close, Fault, Gate, Happening, Message};
+use crate::scene::{ONE_AT_A_TIME, Scene};
+use crate::service::until;
 
 /// More messages than one lane holds, many times over.
 const MANY: usize = 600;
@@ -49,6 +50,37 @@ fn a_full_channel_holds_up_no_other_and_loses_nothing() {
     let after = scene.ask("cat", "after");
     assert_eq!(scene.replies(after), ["demo: after"]);
     assert_eq!(scene.fake.replies(scene.general).len(), 4);
+}
+
+/// A deletion and an edit that a full lane refused reach the handoffs that wait.
+#[test]
+fn what_a_full_channel_refused_about_words_that_wait_still_counts() {
+    let scene = Scene::start("", ONE_AT_A_TIME);
+    let (_, gone, changed) = scene.two_wait();
+    let (gate, path) = (Gate::new(), vec!["channels".to_owned(), scene.general.to_string(), "messages".to_owned()]);
+    let reads = Calls::which(move |call| call.method == "GET" && call.path == path);
+    // Nobody may look at a message at once, as every new session would.
+    let looks = Calls::which(|call| call.method == "GET" && call.path.len() == 4 && call.path[2] == "messages");
+    scene.fake.fault(looks.times(2), Fault::Status(403));
+    scene.fake.fault(reads.always(), Fault::HeldAfter(gate.clone()));
+    let before = scene.fake.count(reads_of(scene.general));
+    scene.reconnect(Close::Invalid);
+    until("a read that hangs", || (scene.fake.count(reads_of(scene.general)) > before).then_some(()));
+    for n in 0..MANY {
+        scene.fake.say(scene.general, scene.fake.people("ben"), &format!("talk {n}"));
+    }
+    until("a full lane", || scene.service.log().contains("a channel has more than its lane holds").then_some(()));
+    scene.fake.delete(gone);
+    scene.fake.edit(changed, &format!("{} new words", scene.fake.mention()));
+    // What comes in goes through one line: behind this both were refused.
+    let side = scene.fake.channel(scene.fake.guild("home"), "side");
+    let behind = scene.fake.ask(side, scene.fake.people("cat"), "behind");
+    until("the next to be taken in", || scene.service.record(&behind.to_string()));
+    gate.open();
+    assert_eq!(scene.over(gone)["result"]["kind"], "cancelled");
+    until("the new words", || (scene.service.record(&changed.to_string())?["request"] == "new words").then_some(()));
+    scene.ask("ann", "go on");
+    assert_eq!(scene.replies(changed), ["demo: new words"]);
 }
 
 /// Who is not heard directly costs no call to Discord.

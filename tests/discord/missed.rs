@@ -6,11 +6,9 @@ use clankie_actors::store::{Store, Txn, Write};
 use uuid::Uuid;
 
 use crate::fake::{Calls, Fault, Happening, Message};
-use crate::scene::Scene;
+use crate::scene::{ONE_AT_A_TIME, Scene};
 use crate::service::until;
 
-/// One run at a time: who comes second waits.
-const ONE_AT_A_TIME: &str = "[limits]\nrunning = 1\nrunning_per_room = 1\nwaiting = 4";
 const HOUR: Duration = Duration::from_secs(3_600);
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -1,11 +1,8 @@
 //! What somebody does with their own words before and during their run, and what is nobody's words.
 
 use crate::fake::{Calls, Fault, Gate};
-use crate::scene::Scene;
+use crate::scene::{ONE_AT_A_TIME, Scene};
 use crate::service::until;
-
-/// One run at a time: who comes second waits.
-const ONE_AT_A_TIME: &str = "[limits]\nrunning = 1\nrunning_per_room = 1\nwaiting = 4";
 
 /// Joins, pins, boosts, new threads and the like come in a person's name, and nobody said them:
 /// not even where talk is free, and not with a mention in their text.
@@ -37,10 +34,11 @@ fn a_stop_word_that_comes_twice_ends_one_run() {
     scene.fake.duplicate_next(1);
     let stop = scene.fake.say(scene.general, ann, "stop");
     assert_eq!(scene.over(slow)["result"]["kind"], "cancelled");
-    let newer = scene.ask("ann", "newer\n!sleep 900");
+    let newer = scene.ask("ann", "newer\n!wait-steer 60000");
     scene.service.running(&newer.to_string());
     scene.fake.repeat(stop);
-    assert_eq!(scene.replies(newer), ["demo: newer"]);
+    scene.ask("ann", "go on");
+    assert_eq!(scene.replies(newer), ["demo: newer\ngo on"]);
 }
 
 /// However much somebody said since, the stop word finds their run.

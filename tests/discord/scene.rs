@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use crate::fake::{Calls, Channel, Close, FakeDiscord, Fault, Happening, Message};
+use crate::fake::{Calls, Channel, Close, FakeDiscord, Fault, Gate, Happening, Message};
 use crate::service::{Service, until};
+
+/// One runs at a time, and the rest waits.
+pub(crate) const ONE_AT_A_TIME: &str = "[limits]\nrunning = 1\nrunning_per_room = 1\nwaiting = 4";
 
 /// The fake, the program, and the channel where people talk.
 pub(crate) struct Scene {
@@ -107,6 +110,19 @@ impl Scene {
         let failed = || self.fake.count(|what| matches!(what, Happening::Faulted { .. }));
         let before = failed();
         until("a read that fails", || (failed() > before).then_some(()));
+    }
+
+    /// The next posts reach Discord when the gate opens, as it stands then.
+    pub(crate) fn holds_posts(&self, times: usize) -> Gate {
+        let gate = Gate::new();
+        self.fake.fault(Calls::posts().times(times), Fault::HeldBefore(gate.clone()));
+        gate
+    }
+
+    /// Waits until so many posts are held.
+    pub(crate) fn posts_are_held(&self, many: usize) {
+        let held = || self.fake.count(|what| matches!(what, Happening::Faulted { .. }));
+        until("posts that are held", || (held() == many).then_some(()));
     }
 
     /// Breaks the gateway connection and waits until it stands again.

@@ -75,6 +75,8 @@ pub(super) struct Lane {
 #[derive(Debug)]
 enum Next {
     Item(Queued),
+    /// Something was refused: messages are read back, and edits and deletions looked for.
+    Refused,
     CatchUp,
     Idle,
     Over,
@@ -120,10 +122,11 @@ impl Lane {
         loop {
             match self.next(&mut items).await {
                 Next::Item(queued) => self.handle(&queued.item).await,
-                Next::CatchUp => {
-                    (self.again, self.caught_up) = (None, None);
-                    self.move_on(None).await;
+                Next::Refused => {
+                    self.look_at_own().await;
+                    self.come_back().await;
                 }
+                Next::CatchUp => self.come_back().await,
                 Next::Idle => {
                     // What is not kept is read once more later, and nothing of it is for us.
                     let _ = self.keep().await;
@@ -142,7 +145,7 @@ impl Lane {
         tokio::select! {
             biased;
             item = items.recv() => item.map_or(Next::Over, Next::Item),
-            () = self.gap.passed() => Next::CatchUp,
+            () = self.gap.passed() => Next::Refused,
             () = tokio::time::sleep_until(again), if self.again.is_some() => Next::CatchUp,
             () = tokio::time::sleep(IDLE) => Next::Idle,
         }
@@ -173,6 +176,11 @@ impl Lane {
                 None
             }
         }
+    }
+
+    async fn come_back(&mut self) {
+        (self.again, self.caught_up) = (None, None);
+        self.move_on(None).await;
     }
 
     /// Catches up with the channel. Where it gets stuck it comes back by itself.

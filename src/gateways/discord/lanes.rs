@@ -2,8 +2,9 @@
 //!
 //! Nothing here waits, so whoever reads the gateway never does. What is not for the bot gets no lane.
 //! A lane that is full refuses what comes next and catches up with its channel once it is empty:
-//! messages stand in the room and are read back, within the bounds of a time away. What is refused
-//! for good is an edit or a deletion, in so full a channel, of a message that was taken in before.
+//! messages stand in the room and are read back, within the bounds of a time away, and messages whose
+//! handoffs wait are looked at. What is refused for good is an edit or a deletion, in so full a channel,
+//! of a message whose run has begun.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,10 +1,11 @@
 //! Words that wait for their start, after a time in which nobody was told what became of them.
 //!
-//! Edits and deletions are told live only. Every new session therefore looks at the messages whose
-//! handoffs wait: there are at most as many as may wait.
+//! Edits and deletions are told live only. So the messages whose handoffs wait are looked at by every
+//! new session, and by a lane that had to refuse something: there are at most as many as may wait.
 
-use clankie_actors::HandoffQuery;
-use clankie_domain::handoff::StateName;
+use clankie_actors::{Clankie, HandoffQuery};
+use clankie_domain::handoff::{HandoffRecord, StateName};
+use clankie_domain::ids::RoomId;
 use serenity::http::{LightMethod, Request, Route};
 use serenity::model::channel::Message;
 use serenity::model::id::{ChannelId, MessageId};
@@ -25,20 +26,33 @@ const UNKNOWN_MESSAGE: i64 = 10_008;
 
 /// Has each lane look at the messages of its channel whose handoffs wait.
 pub(super) fn look_at_all(roads: &Roads, lanes: &Lanes) {
-    // What joined a handoff that waits itself has not begun either.
-    for state in [StateName::Pending, StateName::Joined] {
-        let query = HandoffQuery { state: Some(state), limit: WAITING_MOST, ..HandoffQuery::default() };
-        let Ok(page) = roads.clankie.handoffs(&query) else { continue };
-        for record in page.handoffs {
-            if let (Some(channel), Some(message)) = (channel_of(&record.room), message_of(&record.delivery)) {
-                let guild = record.guild.as_deref().and_then(|guild| guild.parse().ok());
-                lanes.put(At { guild, channel }, Item::Waits { message });
-            }
+    for record in waiting(&roads.clankie, None) {
+        if let (Some(channel), Some(message)) = (channel_of(&record.room), message_of(&record.delivery)) {
+            let guild = record.guild.as_deref().and_then(|guild| guild.parse().ok());
+            lanes.put(At { guild, channel }, Item::Waits { message });
         }
     }
 }
 
+/// What waits, in one room or in all. What joined a handoff that waits itself has not begun either.
+fn waiting(clankie: &Clankie, room: Option<&RoomId>) -> Vec<HandoffRecord> {
+    let of = |state| {
+        let query = HandoffQuery { room: room.cloned(), state: Some(state), limit: WAITING_MOST, ..Default::default() };
+        clankie.handoffs(&query).map(|page| page.handoffs).unwrap_or_default()
+    };
+    [StateName::Pending, StateName::Joined].into_iter().flat_map(of).collect()
+}
+
 impl Lane {
+    /// Looks at every message of this channel whose handoff waits.
+    pub(super) async fn look_at_own(&mut self) {
+        let Ok(room) = self.at.room() else { return };
+        let waiting = waiting(&self.roads.clankie, Some(&room));
+        for message in waiting.iter().filter_map(|record| message_of(&record.delivery)) {
+            self.waits(message).await;
+        }
+    }
+
     /// Takes back what was deleted, and replaces what was edited.
     pub(super) async fn waits(&mut self, id: u64) {
         match self.fetched(id).await {
