@@ -53,10 +53,12 @@ fn b96_an_archived_thread_gets_its_reply_and_a_deleted_one_ends_visibly() {
     let scene = Scene::start("", "");
     let ann = scene.fake.people("ann");
     let threads = ["archived", "deleted"].map(|name| scene.fake.thread(scene.general, ann, name));
-    let asked = threads.map(|thread| scene.fake.ask(thread, ann, "hello\n!sleep 700"));
-    asked.iter().for_each(|message| drop(scene.service.running(&message.to_string())));
+    let gate = scene.holds_posts(2);
+    let asked = threads.map(|thread| scene.fake.ask(thread, ann, "hello"));
+    scene.posts_are_held(2);
     scene.fake.archive(threads[0]);
     scene.fake.delete_channel(threads[1]);
+    gate.open();
     let ends = asked.map(|message| posting(&scene.over(message)).to_owned());
     assert_eq!(ends, ["confirmed", "failed"]);
     assert_eq!(scene.over(asked[1])["room_delivery"]["why"], "The channel or thread was deleted.");

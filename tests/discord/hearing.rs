@@ -145,8 +145,10 @@ fn a_message_with_only_a_file_is_heard() {
 #[test]
 fn typing_is_shown_from_admission_and_not_after_the_answer() {
     let scene = Scene::start("", "");
-    let ann = scene.ask("ann", "think\n!sleep 300");
-    assert_eq!(scene.replies(ann), ["demo: think"]);
+    let ann = scene.ask("ann", "think\n!wait-steer 60000");
+    until("typing", || (scene.fake.count(|what| matches!(what, Happening::Typing { .. })) > 0).then_some(()));
+    scene.ask("ann", "go on");
+    assert_eq!(scene.replies(ann), ["demo: think\ngo on"]);
     scene.reacted(ann, "✅");
     let log = scene.fake.log();
     let of = |is: fn(&Happening) -> bool| log.iter().filter(move |entry| is(&entry.what)).map(|entry| entry.order);

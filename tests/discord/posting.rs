@@ -91,11 +91,13 @@ fn b96_what_can_not_be_posted_ends_visibly_with_a_sentence() {
     let (ann, home) = (scene.fake.people("ann"), scene.fake.guild("home"));
     let thread = scene.fake.thread(scene.general, ann, "side");
     let (quiet, gone) = (scene.fake.channel(home, "quiet"), scene.fake.channel(home, "gone"));
-    let asked = [thread, quiet, gone].map(|channel| scene.fake.ask(channel, ann, "hello\n!sleep 700"));
-    asked.iter().for_each(|message| drop(scene.service.running(&message.to_string())));
+    let gate = scene.holds_posts(3);
+    let asked = [thread, quiet, gone].map(|channel| scene.fake.ask(channel, ann, "hello"));
+    scene.posts_are_held(3);
     scene.fake.lock(thread);
     scene.fake.deny(quiet, Right::Send);
     scene.fake.delete_channel(gone);
+    gate.open();
     let whys =
         ["The thread is archived.", "The bot may not write in this channel.", "The channel or thread was deleted."];
     for (message, why) in asked.into_iter().zip(whys) {

@@ -10,8 +10,9 @@ use clankie_domain::handoff::StateName;
 use crate::fake::{Calls, Entry, Fault, Gate, Happening, Message, Right};
 use crate::inside::{Inside, rested};
 
-/// A run that goes on for a while before it replies.
-const REPLY_LATER: &str = "!sleep 300";
+/// A run that replies once its speaker said [`GO_ON`], which adds no words.
+const HOLD: &str = "!wait-steer 600000";
+const GO_ON: &str = "!sleep 0";
 
 /// The message stands in the room and every answer was lost: it is found by what it answers.
 #[tokio::test]
@@ -170,10 +171,11 @@ async fn i7_a_word_on_the_way_that_reads_like_the_reply_proves_nothing() {
 async fn i7_a_reply_to_a_message_that_is_gone_is_not_posted_a_second_time() {
     let inside = Inside::start().await;
     inside.fake.fault(Calls::posts().always(), Fault::CutAfter);
-    let words = format!("hello\n{REPLY_LATER}");
-    let asked = inside.fake.ask(inside.general, inside.fake.people("ann"), &words);
+    let ann = inside.fake.people("ann");
+    let asked = inside.fake.ask(inside.general, ann, &format!("hello\n{HOLD}"));
     inside.record(|record| record.state_name() == StateName::Running).await;
     inside.fake.delete(asked);
+    inside.fake.ask(inside.general, ann, GO_ON);
     unclear(&inside).await;
     stays_uncertain(&inside).await;
     assert_eq!(inside.fake.replies(inside.general).len(), 1);
@@ -188,8 +190,10 @@ async fn unclear(inside: &Inside) {
 /// A word on the way stands in the room, and the reply that reads the same never did.
 async fn said_twice(inside: &Inside) -> Message {
     inside.fake.fault(Calls::posts().after(1).always(), Fault::CutBefore);
-    let words = format!("hello\n!update demo: hello\n{REPLY_LATER}");
-    let asked = inside.fake.ask(inside.general, inside.fake.people("ann"), &words);
+    let ann = inside.fake.people("ann");
+    let asked = inside.fake.ask(inside.general, ann, &format!("hello\n!update demo: hello\n{HOLD}"));
+    inside.fake.until("the update", |_| (inside.fake.replies_to(asked).len() == 1).then_some(())).await;
+    inside.fake.ask(inside.general, ann, GO_ON);
     unclear(inside).await;
     let stands: Vec<_> = inside.fake.replies_to(asked).into_iter().map(|posted| posted.content).collect();
     assert_eq!(stands, ["demo: hello"]);

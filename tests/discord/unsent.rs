@@ -50,9 +50,11 @@ async fn is_waited_for(wait: Fault) {
 #[tokio::test]
 async fn minutes_without_a_connection_leave_nothing_uncertain() {
     let inside = Inside::start().await;
-    let asked = inside.fake.ask(inside.general, inside.fake.people("ann"), "hello\n!sleep 300");
+    let ann = inside.fake.people("ann");
+    let asked = inside.fake.ask(inside.general, ann, "hello\n!wait-steer 600000");
     inside.record(|record| record.state_name().as_str() == "running").await;
     inside.fake.deaf();
+    inside.fake.ask(inside.general, ann, "go on");
     for _ in 0..2 {
         inside.record(is_sending).await;
         inside.record(waits).await;

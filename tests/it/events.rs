@@ -223,7 +223,7 @@ fn a_ninth_stream_is_refused_and_gets_in_once_another_has_gone() {
 #[test]
 fn a_stop_ends_the_streams_and_opens_none() {
     let mut service = Service::start("[shutdown]\ngrace = \"60s\"");
-    service.admit(&turn("lab", "runs", "ann", "!sleep 2500\n!say finished"));
+    service.admit(&turn("lab", "runs", "ann", "!sleep 5000\n!say finished"));
     service.running("runs");
     let mut stream = Stream::open(&service, service.operator(), "/operator/v1/events", None).unwrap();
     service.signal(Signal::TERM);

@@ -40,7 +40,7 @@ fn a_ready_service_says_where_it_is_to_its_owner_alone() {
 #[test]
 fn b10_a_stop_lets_work_finish_and_keeps_what_waits() {
     let mut service = Service::start("[limits]\nrunning = 1\nrunning_per_room = 1\n[shutdown]\ngrace = \"60s\"");
-    service.admit(&turn("r", "runs", "ann", "!sleep 1500\n!say finished"));
+    service.admit(&turn("r", "runs", "ann", "!sleep 5000\n!say finished"));
     service.running("runs");
     service.admit(&turn("r", "waits", "bob", "!say later"));
     service.signal(Signal::TERM);
