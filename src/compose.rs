@@ -147,11 +147,13 @@ impl Bench {
 
 /// Plays simulated worlds, which have clocks, identities and disks of their own.
 pub fn simulate(plan: &sim::Plan) -> sim::Report {
+    clankie_actors::choose_mutant();
     sim::run(plan)
 }
 
 /// Plays the world of one seed, and judges it.
 pub fn simulate_one(seed: u64) -> anyhow::Result<(sim::History, Vec<sim::Violation>)> {
+    clankie_actors::choose_mutant();
     let history = sim::play(seed)?;
     let violations = sim::judge(&history);
     Ok((history, violations))

@@ -15,6 +15,7 @@ fn holds(report: &Report) {
 
 #[test]
 fn i1_to_i9_and_m1_to_m7_hold_in_simulated_worlds_and_a_seed_has_one_history() {
+    clankie_actors::choose_mutant();
     let report = run(&Plan { first: 0, seeds: SEEDS, twice_in: TWICE_IN, threads: 2 });
     holds(&report);
     let happened = report.tally;
