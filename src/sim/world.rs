@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use clankie_actors::store::Store;
 use clankie_domain::ids::Malformed;
@@ -27,10 +28,13 @@ mod deeds;
 mod life;
 mod over;
 
-use life::Life;
+use life::{Life, until_cut};
 
 /// Processes of one world at most: more than any plot ends.
 const LIVES_MAX: u32 = 40;
+/// How long a process may live in the world's time, which costs next to none of ours: far beyond every
+/// plot. One that still lives waits for what never comes.
+const LIFE_MAX: Duration = Duration::from_secs(7 * 86_400);
 /// How long everything may take to settle once faults are over: 10 minutes.
 const SETTLES_WITHIN_MS: u64 = 600_000;
 /// How often it is looked whether everything is settled.
@@ -45,6 +49,9 @@ pub enum SimError {
     /// There is no runtime.
     #[error("no runtime: {0}")]
     Runtime(#[from] std::io::Error),
+    /// A process waits for what never comes.
+    #[error("life {0} does not end")]
+    Endless(u32),
 }
 
 /// What outlives processes.
@@ -106,11 +113,11 @@ impl World {
     /// One process, from its start to its end.
     fn live(&mut self) -> Result<Ending, SimError> {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build()?;
-        let ending = runtime.block_on(self.one_life());
+        let ending = runtime.block_on(async { tokio::time::timeout(LIFE_MAX, self.one_life()).await });
         // What a dead process still writes while its parts are dropped reaches nobody.
         self.disk.end(&mut self.dice);
         drop(runtime);
-        Ok(ending)
+        ending.map_err(|_| SimError::Endless(self.lives))
     }
 
     async fn one_life(&mut self) -> Ending {
@@ -187,9 +194,9 @@ impl World {
     /// Waits, and looks at the world at rest a moment before the wait is over.
     async fn quiet(&self, life: &Life, rest: u64) {
         let Some(before) = rest.checked_sub(1) else { return };
-        tokio::time::sleep(std::time::Duration::from_millis(before)).await;
+        tokio::time::sleep(Duration::from_millis(before)).await;
         life.look_at_rest(&self.scene, &self.read);
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
 
     /// What happens next; how the process ends, if it does.
@@ -227,7 +234,13 @@ impl World {
             | Deed::Jump(_)
             | Deed::Break
             | Deed::Calm) => {
-                self.does(deed, life).await;
+                // Whatever waits for an outside without power waits for ever.
+                let scene = Arc::clone(&self.scene);
+                tokio::select! {
+                    biased;
+                    () = self.does(deed, life) => {}
+                    () = until_cut(&scene) => {}
+                }
                 None
             }
         }

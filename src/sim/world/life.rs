@@ -108,7 +108,7 @@ fn ports(world: &World, ids: Arc<SimIds>) -> Ports {
 }
 
 /// Returns when the power has gone.
-async fn until_cut(scene: &Scene) {
+pub(super) async fn until_cut(scene: &Scene) {
     while scene.is_on() {
         scene.woken.notified().await;
     }
