@@ -15,6 +15,8 @@ pub(crate) enum Harness {
     Store,
     /// The actors over a store.
     System,
+    /// Simulated worlds.
+    Sim,
     /// The program over its public HTTP.
     Service,
     /// The program on a fake Discord.
@@ -52,6 +54,7 @@ impl Harness {
             Self::Domain => "domain",
             Self::Store => "store",
             Self::System => "system",
+            Self::Sim => "simulation",
             Self::Service => "service",
             Self::Discord => "discord",
             Self::Story => "story",
@@ -66,6 +69,7 @@ impl Harness {
             Self::Domain => "actors/domain/tests/it/main.rs",
             Self::Store => "actors/tests/store/main.rs",
             Self::System => "actors/tests/system/main.rs",
+            Self::Sim => "tests/sim.rs",
             Self::Service => "tests/it/main.rs",
             Self::Discord => "tests/discord/main.rs",
             Self::Story => "tests/story/main.rs",
@@ -80,6 +84,7 @@ impl Harness {
             Self::Domain | Self::Service => "it",
             Self::Store => "store",
             Self::System => "system",
+            Self::Sim => "sim",
             Self::Discord => "discord",
             Self::Story => "story",
         }
@@ -89,7 +94,7 @@ impl Harness {
     fn pace(self) -> Pace {
         match self {
             Self::Architecture | Self::Worlds | Self::Store | Self::System => Pace::Short,
-            Self::Domain | Self::Service | Self::Discord | Self::Story => Pace::Whole,
+            Self::Domain | Self::Sim | Self::Service | Self::Discord | Self::Story => Pace::Whole,
         }
     }
 }
@@ -118,6 +123,7 @@ const DISPLACED: &str = "i1_i2_i6_a_permit_serves_the_oldest";
 const TAKEN: &str = "mailbox::m1_an_accepted_answer_wakes_its_source_once";
 const COMES_BACK: &str = "mailbox::m2_an_answer_of_a_credential_that_is_gone";
 const POWER_CUTS: &str = "power_cut::i2_i3_";
+const FEW_WORLDS: &str = "a_broken_invariant_shows_in_a_few_worlds";
 
 /// Tests that take long to pass, or long to fail because they wait for what never comes.
 const SLOW: [&str; 7] = [SHRINKING, CANCELS, CANCELLED_TRIES, DISPLACED, TAKEN, COMES_BACK, POWER_CUTS];
@@ -125,26 +131,39 @@ const SLOW: [&str; 7] = [SHRINKING, CANCELS, CANCELLED_TRIES, DISPLACED, TAKEN, 
 /// Every proof, in the order of the invariants. Another harness that catches a mutant is another row.
 pub(crate) const CATCHES: &[Catch] = &[
     by(Mutant::I1OneMoreRuns, Harness::Worlds, ONE_SLOT),
+    by(Mutant::I1OneMoreRuns, Harness::Sim, FEW_WORLDS),
     by(Mutant::I1OneMoreRunsInARoom, Harness::Worlds, "i1_i5_i6_two_rooms_share_two_slots_and_two_places"),
     by(Mutant::I1OneMoreWaits, Harness::Worlds, ONE_SLOT),
     by(Mutant::I1OneMoreWaits, Harness::Service, "i1_i2_forty_at_once_are_thirty_six_admitted_and_four_busy"),
     by(Mutant::I1BootForgetsPlaces, Harness::Worlds, "i1_i3_i9_a_crash_at_any_step_is_recovered"),
+    by(Mutant::I1BootForgetsPlaces, Harness::Sim, FEW_WORLDS),
     by(Mutant::I2AcceptedLeavesNothing, Harness::Worlds, REPEATS),
+    by(Mutant::I2AcceptedLeavesNothing, Harness::Sim, FEW_WORLDS),
     by(Mutant::I2BusyLeavesARecord, Harness::Worlds, REPEATS),
+    by(Mutant::I2BusyLeavesARecord, Harness::Sim, FEW_WORLDS),
     by(Mutant::I2ToldBeforeDurable, Harness::System, "steering::"),
+    by(Mutant::I2ToldBeforeDurable, Harness::Sim, FEW_WORLDS),
     by(Mutant::I2CommitIsNotFlushed, Harness::Store, POWER_CUTS),
+    by(Mutant::I2CommitIsNotFlushed, Harness::Sim, FEW_WORLDS),
     by(Mutant::I3AcceptedHasNoReceipt, Harness::Worlds, REPEATS),
+    by(Mutant::I3AcceptedHasNoReceipt, Harness::Sim, FEW_WORLDS),
     by(Mutant::I3RepeatRunsAgain, Harness::Worlds, REPEATS),
+    by(Mutant::I3RepeatRunsAgain, Harness::Sim, FEW_WORLDS),
     by(Mutant::I3OtherWordsShare, Harness::Worlds, REPEATS),
     by(Mutant::I3ResultIsNotSaved, Harness::Worlds, REPEATS),
+    by(Mutant::I3ResultIsNotSaved, Harness::Sim, FEW_WORLDS),
     by(Mutant::I3KilledRunReadNothing, Harness::Worlds, CANCELS),
     by(Mutant::I4OtherGrantJoins, Harness::Worlds, REPEATS),
+    by(Mutant::I4OtherGrantJoins, Harness::Sim, FEW_WORLDS),
     by(Mutant::I4OtherGrantIsHeld, Harness::Worlds, SHRINKING),
     by(Mutant::I4IntentOutlivesItsRun, Harness::System, "tools::i4_no_intent_commits"),
     by(Mutant::I5FreedBeforeGone, Harness::Worlds, ONE_SLOT),
+    by(Mutant::I5FreedBeforeGone, Harness::Sim, FEW_WORLDS),
     by(Mutant::I5NobodyIsServed, Harness::Worlds, ONE_SLOT),
+    by(Mutant::I5NobodyIsServed, Harness::Sim, FEW_WORLDS),
     by(Mutant::I5UselessPermitIsKept, Harness::Worlds, CANCELLED_TRIES),
     by(Mutant::I6NewestFirst, Harness::Worlds, TURNS),
+    by(Mutant::I6NewestFirst, Harness::Sim, FEW_WORLDS),
     by(Mutant::I6TryOvertakes, Harness::Worlds, DISPLACED),
     by(Mutant::I6SameRoomAgain, Harness::Worlds, TURNS),
     by(Mutant::I7EndedEndsAgain, Harness::Domain, "i7_a_record_moves_along_the_arrows_and_no_others"),
@@ -157,30 +176,38 @@ pub(crate) const CATCHES: &[Catch] = &[
     by(Mutant::I8ArgumentsSayMore, Harness::System, "tools::i8_arguments_cannot_name"),
     by(Mutant::I8AnyToolIsThere, Harness::System, "gates::i8_a_machine_tool_is_there"),
     by(Mutant::I9UnreadIsAbsorbed, Harness::Worlds, "i4_i9_a_burst_is_read_or_owed"),
+    by(Mutant::I9UnreadIsAbsorbed, Harness::Sim, FEW_WORLDS),
     by(Mutant::I9OwedGetsStale, Harness::Worlds, "i3_i9_b13_b34_a_long_outage_leaves_stale_work_unstarted"),
     by(Mutant::I9JoinersEndUnheard, Harness::Worlds, CANCELS),
     by(Mutant::I9BootForgetsJoiners, Harness::Domain, "i9_a_joiner_whose_target_is_over_is_owed"),
     by(Mutant::M1AnsweredTwice, Harness::Worlds, MAILBOX),
+    by(Mutant::M1AnsweredTwice, Harness::Sim, FEW_WORLDS),
     by(Mutant::M1CrossedIsReturned, Harness::Domain, "m1_what_may_have_crossed_at_a_crash_is_uncertain"),
     by(Mutant::M1UncertainIsSentAgain, Harness::Domain, "m1_every_arrow_of_a_claim_and_no_other"),
     by(Mutant::M1TakenIsNotNoted, Harness::System, TAKEN),
     by(Mutant::M2AnybodyAnswers, Harness::Worlds, "m1_m2_m5_m6_one_ask_through_boots_resets_and_revocations"),
+    by(Mutant::M2AnybodyAnswers, Harness::Sim, FEW_WORLDS),
     by(Mutant::M2RevokedStillCrosses, Harness::System, COMES_BACK),
     by(Mutant::M2StaleVersionCommits, Harness::Store, "mailbox::m2_a_commit_is_fenced"),
     by(Mutant::M2ApprovalOpensTwice, Harness::System, "gates::m2_an_approval_opens_its_category_for_one_call"),
     by(Mutant::M2EveryDeviceMay, Harness::Service, "b83_b87_every_credential_reaches_exactly"),
     by(Mutant::M3PendingIsForgotten, Harness::Worlds, FULL),
+    by(Mutant::M3PendingIsForgotten, Harness::Sim, FEW_WORLDS),
     by(Mutant::M3UnseenIsForgotten, Harness::Worlds, FULL),
     by(Mutant::M3FullTakesNoAnswer, Harness::Worlds, FULL),
     by(Mutant::M4TwoCommits, Harness::System, "mailbox::m4_one_write_is_one_commit"),
+    by(Mutant::M4TwoCommits, Harness::Sim, FEW_WORLDS),
     by(Mutant::M5CancelledIsAnswered, Harness::Worlds, MAILBOX),
+    by(Mutant::M5CancelledIsAnswered, Harness::Sim, FEW_WORLDS),
     by(Mutant::M5CancelledOpens, Harness::Worlds, MAILBOX),
     by(Mutant::M6SilenceOpens, Harness::Worlds, MAILBOX),
     by(Mutant::M6DeclineOpens, Harness::Domain, "m6_only_an_approve_opens_a_category"),
     by(Mutant::M6RestartSettles, Harness::Worlds, MAILBOX),
     by(Mutant::M7StoredOpen, Harness::System, SECRET),
     by(Mutant::M7StoredOpen, Harness::Story, "--short"),
+    by(Mutant::M7StoredOpen, Harness::Sim, FEW_WORLDS),
     by(Mutant::M7PassedOn, Harness::System, SECRET),
+    by(Mutant::M7PassedOn, Harness::Sim, FEW_WORLDS),
     by(Mutant::M7PassedOnInPieces, Harness::System, SECRET),
     by(Mutant::M7CarriedByTools, Harness::System, SECRET),
     by(Mutant::M7KeyIsKept, Harness::System, SECRET),
