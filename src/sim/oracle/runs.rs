@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use clankie_domain::handoff::HandoffRecord;
+use clankie_domain::handoff::{Class, HandoffRecord};
 use clankie_domain::ids::{DeliveryId, HandoffId, RunId};
+use clankie_domain::result::{FailCode, TurnResult};
 use clankie_domain::steering::Mark;
 
 use super::Found;
@@ -36,6 +37,7 @@ pub(super) fn judge(facts: &[Fact], found: &mut Found) {
     };
     for Fact { at, what } in facts {
         if let What::Record(record) = what {
+            runs.ends(record, *at, found);
             runs.records.insert(record.id, Arc::clone(record));
         }
         if let What::Run(run, doing) = what {
@@ -59,6 +61,22 @@ impl Runs {
             | Doing::Shipped(_)
             | Doing::Settled(_)
             | Doing::Gone => {}
+        }
+    }
+
+    /// Words count as absorbed only once an agent has read them, and promised work does not get stale.
+    fn ends(&self, record: &HandoffRecord, at: u64, found: &mut Found) {
+        if self.records.get(&record.id).is_some_and(|before| before.result().is_some()) {
+            return;
+        }
+        match record.result() {
+            Some(TurnResult::Absorbed { .. }) if !self.told.contains(&record.id) => {
+                found.broken("I9", at, format!("handoff {} is absorbed, and no agent read it", record.id));
+            }
+            Some(TurnResult::Failed { code: FailCode::Stale, .. }) if matches!(record.class, Class::Owed(_)) => {
+                found.broken("I9", at, format!("handoff {} was promised, and got stale", record.id));
+            }
+            Some(_) | None => {}
         }
     }
 

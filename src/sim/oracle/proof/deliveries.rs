@@ -9,9 +9,9 @@ use clankie_domain::admission::{BusyFacts, Limit};
 use clankie_domain::delivery::Posting;
 use clankie_domain::event::Event;
 use clankie_domain::grant::Plan;
-use clankie_domain::handoff::StateName;
+use clankie_domain::handoff::{Class, HandoffRecord, Owed, State, StateName};
 use clankie_domain::ids::{ActorId, Arrival, HandoffId, PermitId, RoomId, RunId};
-use clankie_domain::result::TurnResult;
+use clankie_domain::result::{FailCode, TurnResult};
 use clankie_domain::steering::Mark;
 use uuid::Uuid;
 
@@ -207,6 +207,29 @@ pub(super) const MORE: &[Plant] = &[
     }),
     ("I9", "a joiner that was read is run as well", |facts| {
         repeat(facts, |what| matches!(what, What::Run(_, Doing::Marked(_, Mark::Read))))
+    }),
+    ("I9", "what no agent read is absorbed", |facts| {
+        let is_absorbed = |record: &HandoffRecord| matches!(record.result(), Some(TurnResult::Absorbed { .. }));
+        let absorbed = facts.iter().find_map(|fact| {
+            let What::Record(record) = &fact.what else { return None };
+            is_absorbed(record).then_some(record.id)
+        });
+        let was = facts.len();
+        facts.retain(|fact| {
+            let What::Run(_, Doing::Marked(joiner, Mark::Read)) = fact.what else { return true };
+            Some(joiner) != absorbed
+        });
+        facts.len() < was
+    }),
+    ("I9", "promised work gets stale", |facts| {
+        change(facts, |what| {
+            let What::Record(record) = what else { return false };
+            let record = Arc::make_mut(record);
+            record.class = Class::Owed(Owed::Unread);
+            record.state = State::Ended(TurnResult::Failed { code: FailCode::Stale });
+            true
+        })
+        .is_some()
     }),
     ("I9", "accepted work is told busy", |facts| {
         let accepted = facts.iter().position(|fact| matches!(fact.what, What::Heard(_, Some(Answer::Accepted { .. }))));
