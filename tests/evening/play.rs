@@ -1,7 +1,7 @@
 //! The evening itself: who says what where, and what goes wrong when.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ use crate::watch::Watch;
 const BEATS: usize = 300;
 /// Beats at which the program is killed while people go on talking.
 const KILLS: [usize; 2] = [110, 210];
+/// How long the last messages may take until they are seen: a new session and a read of every room.
+const SEEN_WITHIN: Duration = Duration::from_secs(60);
 /// What is said while it is away.
 const SAID_WHILE_AWAY: usize = 6;
 const NAMES: [&str; 10] = ["ann", "ben", "cat", "dan", "eve", "fay", "gus", "hal", "ida", "jon"];
@@ -212,10 +214,7 @@ impl Evening {
     /// Waits until nothing lives and nothing is still to be posted, and reads everything.
     fn settle(&mut self) {
         self.fake.heal();
-        let last = self.said.iter().rev().find(|meant| !self.deleted.contains(&meant.message)).unwrap().message;
-        until("the last message to be seen", || {
-            self.record_of(last).or_else(|| self.told_busy(last).then_some(Value::Null))
-        });
+        self.all_seen();
         let page = until("everything to end", || {
             let page = self.service.handoffs();
             let open = |record: &Value| {
@@ -226,6 +225,17 @@ impl Evening {
         });
         self.counts_at_the_end = page["counts"].clone();
         self.records = page["handoffs"].as_array().unwrap().iter().rev().cloned().collect();
+    }
+
+    /// Waits until every message has a record or its author was told busy, each room in its own time. What
+    /// was not seen by then is left to the judge.
+    fn all_seen(&self) {
+        let end = Instant::now() + SEEN_WITHIN;
+        let mut unseen: Vec<Message> = self.said.iter().map(|meant| meant.message).collect();
+        unseen.retain(|message| !self.deleted.contains(message));
+        while !unseen.is_empty() && Instant::now() < end {
+            unseen.retain(|message| self.record_of(*message).is_none() && !self.told_busy(*message));
+        }
     }
 
     fn record_of(&self, message: Message) -> Option<Value> {
